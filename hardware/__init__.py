@@ -1,1 +1,1 @@
-"""Drivers of devices, buses and simulators, independent of paprle."""
+"""Drivers of devices, buses and simulators."""

@@ -1,4 +1,4 @@
-"""The rule for goals that a gate gave before the thread of a device could send them."""
+"""Rule for waiting goals."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ BEHIND_NS = 100_000_000
 def count_stale(
     goals: Sequence[Vec], stamps: Sequence[int], sent: Vec | None, gap_ns: int
 ) -> int:
-    """Return how many of the oldest goals are not to be sent any more.
+    """Return the number of stale oldest goals.
 
-    A gate that stood still begins anew where the device holds, so goals of before such
-    a pause are stale. After a pause that it did not notice it goes on from its last
-    goal; then all are sent in order, since the newest alone would be a jump.
+    After a noticed pause the gate begins anew at the device's place: older goals are
+    stale. Otherwise all are sent, since the newest alone would be a jump.
 
     Args:
-        goals: Waiting goals, oldest first, shape (n,) each, [rad] or [m].
-        stamps: When each was given, [ns].
-        sent: The goal that the device holds; None: unknown.
-        gap_ns: Longest time between two goals of a gate that runs, [ns].
+        goals: Oldest first, shape (n,) each, [rad] or [m].
+        stamps: [ns].
+        sent: Held goal; None: unknown.
+        gap_ns: Longest gap of a running gate, [ns].
     """
     n = 0
     for k in range(1, len(goals)):

@@ -1,4 +1,4 @@
-"""Newest value of a blocking source, read by a thread."""
+"""Newest value of a blocking source."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _END = 1.0  # [s] chosen: a driver that hangs is left behind after this
 
 
 class NewestOf(Generic[T]):
-    """Reads a blocking source in a thread of its own."""
+    """Reader of a blocking source in its own thread."""
 
     def __init__(self, read: Callable[[], T | None], name: str) -> None:
-        """Begin to read; ``read`` returns None at the end, and may block or raise."""
+        """Begin; ``read`` may block or raise, and returns None at the end."""
         self._read = read
         self._there = threading.Condition()
         self._value: T | None = None
@@ -26,7 +26,7 @@ class NewestOf(Generic[T]):
         self._thread.start()
 
     def pop(self, timeout: float) -> T | None:
-        """Return the newest unread value, or None after ``timeout``, [s].
+        """Return the newest unread value; None after ``timeout``, [s].
 
         Raises:
             EOFError: At the end; its cause is the source's failure.
@@ -41,7 +41,7 @@ class NewestOf(Generic[T]):
             return value
 
     def close(self) -> bool:
-        """End the thread; return whether it did."""
+        """Return whether the thread ended."""
         self._must_end = True
         self._thread.join(_END)
         return not self._thread.is_alive()

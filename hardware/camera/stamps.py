@@ -1,4 +1,4 @@
-"""Map from a device's clock to ours by arrivals."""
+"""Map from a device's clock to ours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _JUMP_NS = 1_000_000_000  # [ns] chosen: no image is as late; it is another cloc
 
 
 class StampMap:
-    """Maps stamps by the quickest recent image, whose way is the only delay left."""
+    """Map by the least delayed recent image."""
 
     def __init__(self) -> None:
         self._offsets: deque[tuple[int, int]] = deque()  # rising, the least first
 
     def map(self, device_ns: int, arrived_ns: int) -> int:
-        """Return the time of an image on our clock, ``arrived_ns`` at most, [ns]."""
+        """Return an image's time on our clock, [ns], at most ``arrived_ns``."""
         offset, offsets = arrived_ns - device_ns, self._offsets
         if offsets and abs(offset - offsets[0][1]) > _JUMP_NS:
             offsets.clear()

@@ -1,1 +1,1 @@
-"""CAN channels, for every device on one."""
+"""CAN channels."""

@@ -1,7 +1,6 @@
-"""CAN channels: their names, whether they can be opened, and one owner for each.
+"""Names, availability and locks of CAN channels.
 
-A name by the adapter's USB port is as in AgileX's can_muti_activate.sh: names such as
-``can0`` may change at each start.
+Names by USB port are as in AgileX's can_muti_activate.sh; ``can0`` may change.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _IFF_UP = 0x1  # spec: linux/if.h
 
 
 class BusError(OSError):
-    """The bus cannot be used, or a device on it is silent."""
+    """Unusable bus, or silent device."""
 
 
 def find_channel(name: str, net: Path = _NET) -> str:
-    """Return the interface of ``usb:`` and a port as in ``ethtool -i``.
+    """Return the interface for ``usb:`` and ``ethtool -i``'s port.
 
     Raises:
-        BusError: If there is no CAN adapter at that port.
+        BusError: No CAN adapter is at that port.
     """
     if not name.startswith(USB):
         return name
@@ -47,7 +46,7 @@ def find_channel(name: str, net: Path = _NET) -> str:
 def find_stable_name(
     interface: str, channel: str, net: Path = _NET, serial: Path = _SERIAL
 ) -> str:
-    """Return a channel's name by its USB port; empty if none, or stable already."""
+    """Return a channel's name by USB port; empty if none or stable already."""
     if interface == "socketcan":
         port = _list_ports(net).get(channel, "")
         return f"{USB}{port}" if port else ""
@@ -59,7 +58,7 @@ def find_stable_name(
 
 
 def find_obstacle(interface: str, channel: str) -> str:
-    """Return the visible reason that a channel cannot be opened."""
+    """Return the reason that a channel cannot be opened, or ""."""
     if interface == "socketcan":
         try:
             check_socketcan(channel)
@@ -74,10 +73,10 @@ def find_obstacle(interface: str, channel: str) -> str:
 
 
 def lock_channel(interface: str, channel: str) -> socket.socket:
-    """Return a lock of the channel, which its end or that of the process releases.
+    """Return a channel's lock, released by its close or the process's end.
 
     Raises:
-        BusError: If another process of ours has it.
+        BusError: Another process of ours has it.
     """
     name = channel if interface == "socketcan" else str(Path(channel).resolve())
     key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
@@ -104,10 +103,10 @@ def _list_ports(net: Path) -> dict[str, str]:
 
 
 def check_socketcan(channel: str) -> None:
-    """Check that an interface is there and up.
+    """Check that an interface exists and is up.
 
     Raises:
-        BusError: If not.
+        BusError: It is not.
     """
     folder = Path("/sys/class/net") / channel
     if not folder.is_dir():

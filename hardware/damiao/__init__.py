@@ -1,1 +1,1 @@
-"""Damiao's motors on CAN: frames, a bus, and an arm of torque-controlled joints."""
+"""Damiao's motors on CAN."""

@@ -1,15 +1,13 @@
-"""One torque-controlled arm: an impedance about each goal, gravity carried by torques.
+"""Torque-controlled arm: impedance about each goal, gravity compensated.
 
-A thread sends a round of MIT frames for each goal as it comes, and between goals so
-often that gravity stays compensated and the motors' own time-out does not come.
+A thread sends MIT frames for each goal, and between goals against the motors' time-out.
 
-* Goals that wait are sent in order, half a period apart at least.
-* Goals are dropped where the newest waited longer than a gap, as after a stall of the
-  process, and where answers do not come; the gate learns of it and begins anew where
-  the arm holds. After a stop nothing is taken until a goal is there.
-* While answers do not come, the last goal that was answered is held.
-* A motor that lost its torque does not get it back by itself; the others hold.
-* No frame has a speed: the last one is where the arm rests when no other comes.
+* Goals are sent in order, at least half a period apart.
+* Goals are dropped where the newest waited longer than a gap, or answers do not come.
+  After a stop, goals are taken only from near the held position.
+* While answers do not come, the last answered goal is held.
+* A motor that lost its torque does not regain it; the others hold.
+* Frames have no speed: the arm rests at the last one.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class DamiaoArm(PoweredArm):
     """An arm on its channel; ``read`` and ``write`` never wait.
 
     Attributes:
-        n_dropped: Goals that came too late to be sent.
+        n_dropped: Goals too late to be sent.
     """
 
     def __init__(
@@ -49,7 +47,7 @@ class DamiaoArm(PoweredArm):
         compute_gravity: Callable[[Vec], Vec],
         clock: Clock,
     ) -> None:
-        """Describe an arm; see ``PoweredArm``."""
+        """See ``PoweredArm``."""
         super().__init__(settings, compute_gravity, clock)
         self._gap_ns = max(_GAP_NS, _GAP_PERIODS * self._period_ns)
         self._goals: deque[tuple[Vec, int]] = deque(maxlen=_MOST_GOALS)
@@ -59,24 +57,24 @@ class DamiaoArm(PoweredArm):
         self.n_dropped = 0
 
     def read(self) -> tuple[Reading, str]:
-        """Return the newest reading, and why the arm is not to be commanded, or ""."""
+        """Return the newest reading and the reason against commands, or ""."""
         found = super().read()
         self._drop(self._clock() - self._gap_ns)
         return found
 
     def write(self, q: Vec) -> None:
-        """Give one goal, shape (n,), [rad]; never waits."""
+        """Queue a goal, shape (n,), [rad]."""
         self._goals.append((q.copy(), self._clock()))
         self._news.set()
 
     @property
     def held(self) -> Vec:
-        """Position that the arm holds without new goals, shape (n,), [rad]."""
+        """Position held without new goals, shape (n,), [rad]."""
         return self._held
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last goals were dropped, so that ``held`` is not the last one."""
+        """Whether newer goals than ``held`` were dropped."""
         return self._is_muted or self._is_behind
 
     def _begin(self, reading: Reading) -> list[bytes]:
@@ -89,7 +87,6 @@ class DamiaoArm(PoweredArm):
         self._news.clear()
 
     def _serve(self) -> None:
-        """Send a round for a goal, or the held one again."""
         found, now = self._list_feedback(), self._clock()
         self._watch(found)
         q, dq = np.array([(one.q, one.dq) for one in found]).T
@@ -108,7 +105,6 @@ class DamiaoArm(PoweredArm):
         self._send_round(found, now)
 
     def _take_goal(self, now: int, *, is_blind: bool) -> Vec | None:
-        """Return the goal that may be sent now."""
         goals = self._goals
         is_stopped = is_blind or bool(self._fault or self._suspects)
         self._is_muted = self._is_muted or is_stopped
@@ -125,7 +121,6 @@ class DamiaoArm(PoweredArm):
         return goal
 
     def _drop(self, before_ns: int) -> None:
-        """Drop the goals if the newest was given before a time, [ns]."""
         with self._queue:
             if self._goals and self._goals[-1][1] < before_ns:
                 self.n_dropped += len(self._goals)
@@ -133,7 +128,7 @@ class DamiaoArm(PoweredArm):
                 self._is_behind = True
 
     def make_round(self, goal: Vec, q: Vec, dq: Vec) -> list[bytes]:
-        """Return the frames towards a goal, whose torques stay within their bounds.
+        """Return the frames towards a goal, with bounded torques.
 
         Args:
             goal: Shape (n,), [rad].

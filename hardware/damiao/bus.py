@@ -1,4 +1,4 @@
-"""Motors on one CAN channel: commands out, answers in, registers."""
+"""Motors on one CAN channel: commands, answers, registers."""
 
 from __future__ import annotations
 
@@ -40,26 +40,19 @@ _POLL = 0.001  # [s] chosen: a fraction of a period
 
 
 class DamiaoBus:
-    """The motors 1 … n of one arm; only its reader has a thread.
+    """Motors 1 … n of one arm; only reading has a thread.
 
     Attributes:
-        feedback: Newest answer of each motor, None before the first.
+        feedback: Newest by motor, or None.
         failure: Reason for missing answers, or "".
-        foreign: ID and arrival [ns] of the newest command of another program.
-        drained_ns: When all that had come was last read, [ns].
+        foreign: ID and arrival [ns] of another program's last command.
+        drained_ns: When the receive queue was last empty, [ns].
     """
 
     def __init__(
         self, interface: str, channel: str, motors: Sequence[str], clock: Clock
     ) -> None:
-        """Describe a channel.
-
-        Args:
-            interface: Of python-can.
-            channel: Of python-can.
-            motors: Models of the motors, by ID from 1.
-            clock: Monotonic, [ns].
-        """
+        """Take python-can's channel, models by ID from 1, and a clock, [ns]."""
         self.name = f"{interface} '{channel}'"
         self._interface, self._channel, self._clock = interface, channel, clock
         self.models = tuple(MOTORS[name] for name in motors)
@@ -76,11 +69,11 @@ class DamiaoBus:
         self.drained_ns = 0
 
     def open(self) -> None:
-        """Join the bus and listen; sends nothing.
+        """Join the bus and listen; send nothing.
 
         Raises:
-            ImportError: If python-can is not installed.
-            ArmError: If the channel cannot be used, or is used already.
+            ImportError: Missing python-can.
+            ArmError: Unusable or occupied channel.
         """
         self._can = importlib.import_module("can")
         obstacle = find_obstacle(self._interface, self._channel)
@@ -101,7 +94,7 @@ class DamiaoBus:
         self._reader.start()
 
     def send(self, number: int, data: bytes) -> None:
-        """Send eight bytes to a motor; a bus that is full or gone is a failure."""
+        """Send eight bytes to a motor; errors set ``failure``."""
         message = self._can.Message(
             arbitration_id=number, data=data, is_extended_id=False
         )
@@ -111,11 +104,11 @@ class DamiaoBus:
             self._fail(err)
 
     def refresh(self, number: int) -> None:
-        """Ask a motor for feedback without commanding it."""
+        """Request a motor's feedback without commanding it."""
         self.send(REGISTERS, pack_refresh(number))
 
     def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
-        """Wait for a condition, ``timeout`` [s] at most; return whether it is met."""
+        """Return whether a condition is met within ``timeout``, [s]."""
         end = time.monotonic() + timeout
         while not is_met():
             if self.failure or time.monotonic() > end:
@@ -124,7 +117,7 @@ class DamiaoBus:
         return True
 
     def find(self, number: int) -> Feedback | None:
-        """Return fresh feedback of a motor that is not commanded, or None."""
+        """Return fresh feedback of an uncommanded motor, or None."""
         for _ in range(_N_ASKED):
             begin = self._clock()
             self.refresh(number)
@@ -133,16 +126,16 @@ class DamiaoBus:
         return None
 
     def read_register(self, number: int, register: int) -> float | None:
-        """Return a register of a motor; None: no answer."""
+        """Return a motor's register; None without an answer."""
         return self._ask(number, register, pack_register(number, READ, register))
 
     def write_register(self, number: int, register: int, value: float) -> float | None:
-        """Write a register until the power goes; return what the motor has then."""
+        """Write a register until power-off; return its new value."""
         self._ask(number, register, pack_register(number, WRITE, register, value))
         return self.read_register(number, register)
 
     def close(self) -> None:
-        """Leave the bus; the motors keep their state until their time-out."""
+        """Leave the bus; motors keep their state until time-out."""
         self._must_end.set()
         if self._reader is not None:
             self._reader.join(_JOIN)
@@ -171,7 +164,6 @@ class DamiaoBus:
         self.failure = self.failure or f"bus lost, start the session again: {err}"
 
     def _read(self) -> None:
-        """Read frames until the end; unread ones count as oldest."""
         stamp = self._clock()
         try:
             while not self._must_end.is_set():

@@ -1,4 +1,4 @@
-"""Examination of an arm's motors for ``paprle doctor``, without torque or motion."""
+"""Examination of motors for ``paprle doctor``, without torque or motion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAME = 1e-3  # [1] chosen: ranges are whole or half numbers
 
 
 def examine(bus: DamiaoBus, limb: str) -> Iterator[Finding]:
-    """Yield findings on one arm; its motors are asked, and nothing is written."""
+    """Yield findings on one arm, without writing."""
     try:
         bus.open()
         yield from _examine(bus, limb)

@@ -1,8 +1,7 @@
-"""One arm in a person's hand: its weight carried, what is to be felt rendered.
+"""Arm in a person's hand: weight carried, torques rendered.
 
-Frames have no stiffness: torque and a little damping, so that nothing pulls the arm to
-a place. The torques that are to be felt end when they are old, when answers do not come
-and when a motor fails; the weight is carried on by the motors that are well.
+Frames have torque and some damping, but no stiffness. Rendered torques end if old,
+without answers and on a motor's failure; sound motors still carry the weight.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class GuidedArm(PoweredArm):
         compute_gravity: Callable[[Vec], Vec],
         clock: Clock,
     ) -> None:
-        """Describe an arm; see ``PoweredArm``."""
+        """See ``PoweredArm``."""
         super().__init__(settings, compute_gravity, clock)
         self._kp = np.zeros(self._n)  # nor does its gripper hold while it sinks
         self._drag = np.array(settings.model.drag[: self._n])
@@ -45,18 +44,18 @@ class GuidedArm(PoweredArm):
         self._due_ns = 0
 
     def read(self) -> tuple[Reading, str]:
-        """Return the newest reading, and the reason that it does not lead, or ""."""
+        """Return the newest reading and the reason against leading, or ""."""
         reading, reason = super().read()
         if not reason and self._clock() - reading.stamp_ns > _LOST_NS:
             reason = "no motor answers; look at its cable and its supply"
         return reading, reason
 
     def post(self, tau: Vec, stamp_ns: int) -> None:
-        """Give torques that are to be felt; never waits.
+        """Set the torques to be felt.
 
         Args:
-            tau: Shape (n,), [N·m]; cut to 30 % of the largest ones.
-            stamp_ns: Their time, [ns]; they end 50 ms later.
+            tau: Shape (n,), [N·m]; cut to 30 % of the largest.
+            stamp_ns: [ns]; they end 50 ms later.
         """
         if tau.shape == (self._n,) and np.isfinite(tau).all():
             self._wanted = tau.copy(), stamp_ns
@@ -75,7 +74,6 @@ class GuidedArm(PoweredArm):
         self._due_ns = (now if is_late else due) + self._period_ns
 
     def _serve(self) -> None:
-        """Send a round."""
         found, now = self._list_feedback(), self._clock()
         self._watch(found)
         is_blind = self._note_answers(found)
@@ -86,7 +84,6 @@ class GuidedArm(PoweredArm):
         self._send_round(found, now)
 
     def _find_felt(self, now: int, *, is_well: bool) -> Vec:
-        """Return the torques to be felt at a time, shape (n,), [N·m]."""
         tau, stamp_ns = self._wanted
         if is_well and now - stamp_ns <= _STALE_NS:
             return np.clip(tau, -self._caps, self._caps)
@@ -98,7 +95,7 @@ class GuidedArm(PoweredArm):
 
         Args:
             q: Measured, shape (n,), [rad].
-            felt: Torques that are to be felt, shape (n,), [N·m].
+            felt: Shape (n,), [N·m].
         """
         tau = np.clip(self._carry(q) + felt, -self._most, self._most)
         rows = zip(self.bus.models, self._drag, tau, strict=True)

@@ -1,4 +1,4 @@
-"""Ranges of Damiao's motors, and the arms that are built of them."""
+"""Damiao's motors and arms."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MOTORS: Mapping[str, MotorModel] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmModel:
-    """An arm: motors 1 … n at its joints, in order, motor n + 1 at its gripper.
+    """Motors 1 … n at an arm's joints, n + 1 at its gripper.
 
     Attributes:
         motors: Models, the gripper's last.
         kp: Stiffness by motor, [N·m/rad].
         kd: Damping, [N·m·s/rad].
-        tau: Largest torque that is asked of a motor, [N·m].
-        drag: Damping of an arm in a hand, [N·m·s/rad].
-        grip_closed: Gripper motor of the closed gripper, [rad].
+        tau: Largest, [N·m].
+        drag: Damping in a hand, [N·m·s/rad].
+        grip_closed: Gripper motor, [rad].
         grip_open: [rad].
     """
 

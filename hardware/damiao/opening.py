@@ -1,6 +1,6 @@
-"""Examination of an arm's motors before they get torque; sends no command.
+"""Examination of motors before torque.
 
-Clearing an error, the control mode and the time-out are all that is written.
+It clears errors, and sets the control mode and the time-out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SAME = 1e-3  # [1] chosen: ranges are whole or half numbers
 
 
 def find_strangers(bus: DamiaoBus) -> str:
-    """Return why this bus is not to be commanded by us, or ""."""
+    """Return the reason against commanding this bus, or ""."""
     bus.wait_for(lambda: bus.foreign is not None, _LISTEN_TIME)
     if bus.foreign is None:
         return ""
@@ -41,7 +41,7 @@ def find_strangers(bus: DamiaoBus) -> str:
 
 
 def list_silent(bus: DamiaoBus) -> list[str]:
-    """Return what is wrong if some motors do not answer."""
+    """Return the problem of silent motors, if any."""
     numbers = range(1, len(bus.models) + 1)
     silent = [str(number) for number in numbers if bus.find(number) is None]
     if not silent:
@@ -56,14 +56,11 @@ def list_silent(bus: DamiaoBus) -> list[str]:
 
 
 def clear(bus: DamiaoBus, timeout: float) -> Iterator[str]:
-    """Clear errors, and yield those that stay and motors that another enabled.
+    """Clear errors; yield remaining ones and foreign torque.
 
     Args:
         bus: Open; all motors answer.
-        timeout: Of motors that an earlier session left enabled, [s].
-
-    Yields:
-        What is wrong with a motor, and what to do.
+        timeout: Of motors left enabled, [s].
     """
     for number in range(1, len(bus.models) + 1):
 
@@ -93,14 +90,11 @@ def clear(bus: DamiaoBus, timeout: float) -> Iterator[str]:
 
 
 def check_registers(bus: DamiaoBus, timeout: float) -> Iterator[str]:
-    """Set the time-out and MIT mode; yield what is not as it must be.
+    """Set time-out and MIT mode; yield wrong settings.
 
     Args:
-        bus: Open; all motors answer, and none is enabled.
+        bus: Open; all motors answer, none is enabled.
         timeout: [s].
-
-    Yields:
-        What is wrong with a motor, and what to do.
     """
     wanted = round(timeout / TIMEOUT_UNIT)
     for number, model in enumerate(bus.models, start=1):

@@ -1,4 +1,4 @@
-"""Damiao's CAN frames, as a host packs and reads them.
+"""Damiao's CAN frames.
 
 Source: Damiao's manuals of the DM-J4310, DM-J4340P and DM-J8009.
 """
@@ -45,7 +45,7 @@ class Feedback(NamedTuple):
         q: [rad].
         dq: [rad/s].
         tau: [N·m].
-        mos: Temperature of the transistors, [°C].
+        mos: Of transistors, [°C].
         coil: [°C].
     """
 
@@ -59,15 +59,7 @@ class Feedback(NamedTuple):
 
 
 def pack_mit(model: MotorModel, command: tuple[float, ...]) -> bytes:
-    """Return the frame of a command.
-
-    Args:
-        model: Of the motor.
-        command: q [rad], dq [rad/s], kp, kd and τ [N·m].
-
-    Returns:
-        Eight bytes, each number rounded to the nearest step within its range.
-    """
+    """Return 8 bytes of q [rad], dq [rad/s], kp, kd, τ [N·m], rounded to steps."""
     q, dq, kp, kd, tau = command
     packed = _to_steps(q, -model.q, model.q, 16)
     packed = packed << 12 | _to_steps(dq, -model.dq, model.dq, 12)
@@ -78,24 +70,24 @@ def pack_mit(model: MotorModel, command: tuple[float, ...]) -> bytes:
 
 
 def pack_special(code: int) -> bytes:
-    """Return the frame that enables, disables or clears."""
+    """Return an enabling, disabling or clearing frame."""
     return bytes([0xFF] * 7 + [code])
 
 
 def pack_register(number: int, code: int, register: int, value: float = 0.0) -> bytes:
-    """Return a register frame for a motor; the value counts where it is written."""
+    """Return a register frame; ``value`` is for writes."""
     form = "<I" if register in _INTEGERS else "<f"
     written = int(value) if register in _INTEGERS else value
     return struct.pack("<HBB", number, code, register) + struct.pack(form, written)
 
 
 def pack_refresh(number: int) -> bytes:
-    """Return the frame that asks a motor for feedback, without a command."""
+    """Return a feedback request without a command."""
     return struct.pack("<HBB4x", number, REFRESH, 0)
 
 
 def unpack_register(number: int, register: int, data: bytes) -> float | None:
-    """Return the register's value in an answer; None: it is no such answer."""
+    """Return the register's value in an answer; None for other frames."""
     heads = (struct.pack("<HBB", number, code, register) for code in (READ, WRITE))
     if len(data) != 8 or data[:4] not in heads:
         return None
@@ -106,7 +98,7 @@ def unpack_register(number: int, register: int, data: bytes) -> float | None:
 def unpack_feedback(
     model: MotorModel, number: int, data: bytes, stamp_ns: int
 ) -> Feedback | None:
-    """Return a motor's feedback; None: the frame is none of it."""
+    """Return a motor's feedback; None for other frames."""
     if len(data) != 8 or data[0] & 0xF != number & 0xF:
         return None
     status = data[0] >> 4

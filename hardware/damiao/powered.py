@@ -1,7 +1,6 @@
-"""Motors of one arm with torque from its opening to its end, whatever they render.
+"""Motors of one arm under torque.
 
-The arm's own thread sends rounds of MIT frames. A motor that lost its torque does not
-get it back by itself. An arm that is left sinks slowly.
+The arm's thread sends rounds of MIT frames. An arm that is left sinks slowly.
 """
 
 from __future__ import annotations
@@ -57,13 +56,13 @@ _ENABLE_TIME = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Measurements of an arm and its gripper, vectors of shape (n,).
+    """Measurements of an arm and its gripper, shape (n,).
 
     Attributes:
-        stamp_ns: Arrival of the oldest answer, [ns].
-        q: Motors' positions, the gripper's last, [rad].
+        stamp_ns: Oldest answer's arrival, [ns].
+        q: The gripper's last, [rad].
         dq: [rad/s].
-        tau: Torques without the arm's weight, [N·m].
+        tau: Without the arm's weight, [N·m].
     """
 
     stamp_ns: int
@@ -77,13 +76,9 @@ class ArmSettings:
     """Connection and behaviour of an arm.
 
     Attributes:
-        interface: Of python-can.
-        channel: Of python-can.
-        model: Its motors and gains.
-        has_gripper: Whether the last motor is there.
         rate: Of goals, [Hz].
         timeout: Of the motors, [s].
-        descent: Longest slow descent when it is left, [s].
+        descent: Longest slow one at the end, [s].
     """
 
     interface: str
@@ -106,11 +101,8 @@ class PoweredArm(ABC):
     ) -> None:
         """Describe an arm.
 
-        Args:
-            settings: Its own.
-            compute_gravity: Torque that carries the arm at q, both of shape (joints,),
-                [rad] to [N·m]; called from any thread.
-            clock: Monotonic, [ns].
+        ``compute_gravity`` maps q, shape (joints,), [rad], to the carrying torques,
+        [N·m]; any thread calls it. ``clock`` is monotonic, [ns].
         """
         model = settings.model
         self._n = n = model.n + settings.has_gripper
@@ -132,11 +124,11 @@ class PoweredArm(ABC):
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Connect, examine the motors, and give them torque where the arm is.
+        """Connect, examine the motors, and hold the arm in place.
 
         Raises:
-            ImportError: If python-can is not installed.
-            ArmError: With everything that is wrong.
+            ImportError: Missing python-can.
+            ArmError: All problems.
         """
         self.bus.open()
         problem = find_strangers(self.bus)
@@ -151,7 +143,7 @@ class PoweredArm(ABC):
         self._thread.start()
 
     def read(self) -> tuple[Reading, str]:
-        """Return the newest reading, and why the arm is not to be commanded, or ""."""
+        """Return the newest reading and the reason against commands, or ""."""
         found = self._list_feedback()
         return self._make_reading(found), self._fault or self._find_reason(found)
 
@@ -161,14 +153,14 @@ class PoweredArm(ABC):
         return min(one.stamp_ns for one in self._list_feedback())
 
     def list_warmth(self) -> list[int]:
-        """Return the higher temperature of each motor, [°C]."""
+        """Return each motor's higher temperature, [°C]."""
         return [max(one.mos, one.coil) for one in self._list_feedback()]
 
     def close(self, *, is_powerless: bool) -> None:
-        """End the thread; let the arm sink slowly, or fall; may be called twice.
+        """End the thread; repeatable.
 
         Args:
-            is_powerless: Torque goes at once, without a descent.
+            is_powerless: Without a slow descent.
         """
         self._must_end.set()
         self._news.set()
@@ -190,7 +182,7 @@ class PoweredArm(ABC):
 
     @abstractmethod
     def _begin(self, reading: Reading) -> list[bytes]:
-        """Return the frames of the round with which an arm at rest gets its torque."""
+        """Return the frames that give an arm at rest torque."""
 
     @abstractmethod
     def _await_turn(self) -> None:
@@ -201,7 +193,6 @@ class PoweredArm(ABC):
         """Send a round if one is due."""
 
     def _take_up(self) -> None:
-        """Enable the motors and hold the arm where it is; raise ArmError on failure."""
         reading = self._await_rest()
         self._round = self._begin(reading)
         for number, frame in enumerate(self._round, start=1):
@@ -220,7 +211,6 @@ class PoweredArm(ABC):
                 self.bus.send(number, frame)
 
     def _await_rest(self) -> Reading:
-        """Return a reading of an arm at rest; raise ArmError if it goes on moving."""
         end = time.monotonic() + _REST_TIME
         while True:
             for number in range(1, self._n + 1):
@@ -247,7 +237,6 @@ class PoweredArm(ABC):
         return Reading(min(one.stamp_ns for one in found), q, dq, tau)
 
     def _find_reason(self, found: list[Feedback]) -> str:
-        """Return why the arm cannot be commanded now, or ""."""
         bus, now = self.bus, self._clock()
         if bus.failure:
             return bus.failure
@@ -274,7 +263,6 @@ class PoweredArm(ABC):
                 return
 
     def _note_answers(self, found: Sequence[Feedback]) -> bool:
-        """Return whether answers do not come; those that came later end that."""
         oldest = min(one.stamp_ns for one in found)
         if oldest >= self._unanswered_ns:
             self._unanswered_ns = 0
@@ -283,7 +271,6 @@ class PoweredArm(ABC):
         return self._unanswered_ns > 0 and silence > BLIND_NS
 
     def _send_round(self, found: Sequence[Feedback], now: int) -> None:
-        """Send the round to all motors that have torque."""
         self._sent_ns = now
         self._unanswered_ns = self._unanswered_ns or now
         for number, frame in enumerate(self._round, start=1):
@@ -293,7 +280,6 @@ class PoweredArm(ABC):
                 self.bus.refresh(number)
 
     def _watch(self, found: list[Feedback]) -> None:
-        """Latch the first motor with two answers in a row without torque."""
         for number, one in enumerate(found, start=1):
             before = self._suspects.get(number)
             if one.status is Status.ENABLED:
@@ -304,13 +290,11 @@ class PoweredArm(ABC):
                 self._fault = f"{describe(f'motor {number}', one.status)}; {AGAIN}"
 
     def _carry(self, q: Vec) -> Vec:
-        """Return the torques that carry the arm, bounded, shape (n,), [N·m]."""
         tau, n = np.zeros(self._n), self._n_joints
         tau[:n] = np.clip(self._gravity(q[:n]), -self._most[:n], self._most[:n])
         return tau
 
     def _descend(self) -> bool:
-        """Let the arm sink at a bounded speed; return whether it hangs in the end."""
         end = time.monotonic() + self._settings.descent
         n = self._n_joints
         stiff = np.zeros(self._n)

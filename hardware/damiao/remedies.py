@@ -1,4 +1,4 @@
-"""Words about motors that do not obey, for ``stop_reason``."""
+"""Motor states with remedies, for ``stop_reason``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REMEDIES: Mapping[Status, str] = {
 
 
 def describe(name: str, status: Status) -> str:
-    """Return a motor's state and what to do, as text; "" if it obeys."""
+    """Return a motor's state and remedy; "" if it obeys."""
     if status is Status.ENABLED:
         return ""
     return f"{name}: {WORDS[status]}; {REMEDIES[status]}"

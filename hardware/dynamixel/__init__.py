@@ -1,1 +1,1 @@
-"""Dynamixel servos on a serial bus, over the vendor's SDK; SI units at the border."""
+"""Dynamixel servos in SI units."""

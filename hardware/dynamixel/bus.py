@@ -1,4 +1,4 @@
-"""One bus of servos, for one thread: reads all angles at once, writes torques.
+"""Bus of torque-controlled servos, for one thread.
 
 Angles are the horns': count 2048 is 0, counterclockwise positive, over several turns.
 """
@@ -40,14 +40,14 @@ _MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All servos at one instant; arrays have shape (n,), with NaN for silent servos.
+    """All servos at one instant, shape (n,), NaN for silent ones.
 
     Attributes:
-        stamp_ns: Request time on the clock of the bus, [ns].
+        stamp_ns: Request time, [ns].
         angle: [rad], within a count.
         velocity: [rad/s].
-        torque: From the measured current, [N·m].
-        epoch: Configurations; each may restart a servo's count of turns.
+        torque: From the current, [N·m].
+        epoch: Configurations; each may restart the count of turns.
     """
 
     stamp_ns: int
@@ -63,9 +63,7 @@ class Counters:
 
     Attributes:
         n_retried: Repeated readings.
-        n_missed: Readings for which each servo was asked alone.
-        n_lost: Silent servos.
-        n_watchdog: Tripped watchdogs.
+        n_missed: That asked each servo alone.
     """
 
     n_cycles: int = 0
@@ -80,7 +78,7 @@ class Bus:
     """A bus and its servos.
 
     Attributes:
-        servos: The servos, in the order of every array.
+        servos: In the order of every array.
         is_guarded: A guardian can switch torque off.
     """
 
@@ -100,27 +98,27 @@ class Bus:
 
     @property
     def caps(self) -> Vec:
-        """Largest torque of each servo, shape (n,), [N·m]; 0: none."""
+        """Largest torques, shape (n,), [N·m]; 0: none."""
         return np.array([servo.cap for servo in self.servos])
 
     @property
     def is_fast(self) -> bool:
-        """Whether all servos of a group answer in one packet."""
+        """Whether a group answers in one packet."""
         return self._reads.is_fast
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
-        """Mask of the servos that answer, shape (n,)."""
+        """Mask of answering servos, shape (n,)."""
         return np.array([servo.is_alive for servo in self.servos], dtype=np.bool_)
 
     def open(self, *, needs_all: bool = True) -> None:
         """Open the port, check the servos, and switch torque off.
 
         Args:
-            needs_all: Require all servos; else at least one.
+            needs_all: Else one suffices.
 
         Raises:
-            BusError: With all problems.
+            BusError: All problems.
         """
         self._n_mute = 0
         self.wire.open()
@@ -140,41 +138,41 @@ class Bus:
         self._reads.choose()
 
     def try_watchdogs(self, beat: Callable[[], None] = lambda: None) -> None:
-        """Find the servos that their watchdog stops; call ``beat`` every 0.1 s.
+        """Find servos stopped by their watchdogs; ``beat`` every 0.1 s.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         try_watchdogs(self.wire, self.servos, beat)
 
     @property
     def has_suspects(self) -> bool:
-        """Whether some servo's watchdog may not stop it."""
+        """Whether a watchdog may not stop its servo."""
         small = [s for s in self.servos if s.cap > 0.0 and is_small(s.spec.model)]
         return any(not (s.is_tried and s.stops_alone) for s in small)
 
     @property
     def runaways(self) -> tuple[Servo, ...]:
-        """Servos with torque that their watchdog does not stop."""
+        """Torque servos not stopped by their watchdogs."""
         return tuple(s for s in self.servos if s.cap > 0.0 and not s.stops_alone)
 
     @property
     def dangers(self) -> Mapping[int, str]:
-        """Remedies for runaways that may hold torque, by id."""
+        """Remedies by id for runaways with torque."""
         return {s.spec.id: DANGER for s in self.runaways if s.is_enabled}
 
     def assume_present(self) -> None:
-        """Treat the servos as present, on an open wire, without writing."""
+        """Treat the servos as present, without writing."""
         for servo in self.servos:
             servo.look_at(self.wire)
         self._make_groups()
         self._reads.choose()
 
     def read(self) -> Reading | None:
-        """Return the state of all servos; None if no servo answers.
+        """Return all servos' state; None if none answers.
 
         Raises:
-            BusTimeout: If no servo has answered for some time.
+            BusTimeout: A long silence of all.
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
@@ -197,10 +195,10 @@ class Bus:
         return None
 
     def write_torque(self, torque: Vec) -> None:
-        """Send goal torques, shape (n,), [N·m], to enabled servos, 0 to silent ones.
+        """Send torques, shape (n,), [N·m], to enabled servos; 0 to silent ones.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         groups: dict[Register, GroupSyncWrite] = {}
         for servo, tau in zip(self.servos, torque.tolist(), strict=True):
@@ -219,10 +217,10 @@ class Bus:
             self.wire.run(group, "txPacket")
 
     def enable_next(self) -> None:
-        """Enable the torque of one more servo, which takes as long as a reading.
+        """Enable one more servo's torque.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         waiting = next(
             (
@@ -245,13 +243,13 @@ class Bus:
         return not any(servo.is_enabled for servo in self.servos)
 
     def disable(self, *, asks_silent: bool = False) -> list[str]:
-        """Switch all torque off and verify it; never raises.
+        """Switch all torque off, verified; never raises.
 
         Args:
-            asks_silent: Await the answer of silent servos, too.
+            asks_silent: Await silent servos, too.
 
         Returns:
-            Unverified servos, a line each; the next call retries them.
+            A line for each unverified servo; the next call retries it.
         """
         return list(self._disable(asks_silent=asks_silent).values())
 
@@ -268,7 +266,6 @@ class Bus:
         return {servo: text for servo, text in told.items() if text}
 
     def _switch_off(self, servo: Servo, *, asks: bool) -> str:
-        """Switch one servo off; return the problem, or nothing."""
         what = "torque off is not verified"
         try:
             if asks:
@@ -280,10 +277,10 @@ class Bus:
         return f"servo {servo.spec.id} on '{self.wire.path}': it is silent; {what}"
 
     def check_next(self) -> Health | None:
-        """Return the next servo's health; None if it is silent.
+        """Return the next servo's health; None if silent.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         self._next_health = (self._next_health + 1) % len(self.servos)
         servo = self.servos[self._next_health]
@@ -299,10 +296,10 @@ class Bus:
         return health
 
     def reconnect(self) -> bool:
-        """Return whether a silent servo answers again; configure it.
+        """Return whether a silent servo answers again, configured.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         silent = [servo for servo in self.servos if not servo.is_alive]
         if not silent:
@@ -319,7 +316,7 @@ class Bus:
         return True
 
     def close(self) -> list[str]:
-        """Switch torque off, close the port, and return the unverified servos."""
+        """Switch torque off and close; return unverified servos."""
         problems = self._disable(asks_silent=True)
         self.wire.close()
         for servo in self.servos:
@@ -335,7 +332,6 @@ class Bus:
         self._reads.assign({servo.spec.id: servo.span for servo in alive})
 
     def _ask_each(self, missing: list[Servo], rows: dict[int, bytes]) -> None:
-        """Ask each servo alone; drop those that are silent while others answer."""
         for tries in _LONE_TRIES:
             missing = [one for one in missing if not self._ask_alone(one, tries, rows)]
             if not rows:

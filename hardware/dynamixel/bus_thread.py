@@ -1,6 +1,6 @@
-"""The thread of a bus: reads at a fixed rate, writes torques, reopens a lost port.
+"""Thread of a bus, which reopens a lost port.
 
-Torque is off, and verified, however the thread ends. Idle, it reads 50 times a second.
+It ends with torque verified off. Idle, it reads at 50 Hz.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusSettings:
-    """Settings of a bus: baud in [bit/s], rate in [Hz], timeout of a reply in [s]."""
+    """Settings: baud [bit/s], rate [Hz], timeout of a reply [s]."""
 
     path: str
     servos: tuple[ServoSpec, ...]
@@ -58,11 +58,10 @@ class Snapshot:
     """Newest state of the bus.
 
     Attributes:
-        reading: The newest complete reading; silent servos are NaN in it.
-        seq: Grows with each reading.
-        fault: Fault of the port, or empty.
-        errors: Faults of servos, by id.
-        limp: Ids of the servos that hold no torque although commanded.
+        reading: NaN for silent servos.
+        fault: Of the port, or empty.
+        errors: Of servos, by id.
+        limp: Commanded servos without torque.
     """
 
     reading: Reading
@@ -77,7 +76,7 @@ class BusThread(PortThread):
     """A bus with its thread.
 
     Attributes:
-        problems: Unverified servos of the last switch-off.
+        problems: Servos last left unverified.
     """
 
     def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
@@ -97,10 +96,10 @@ class BusThread(PortThread):
         self.notes: Sequence[str] = ()
 
     def open(self) -> None:
-        """Open the bus in the caller's thread, then start its own.
+        """Open the bus here, then start its thread.
 
         Raises:
-            BusError: With all problems; the port is closed again.
+            BusError: All problems; the port is closed again.
         """
         try:
             self._bus.open()
@@ -154,7 +153,6 @@ class BusThread(PortThread):
             self._guardian.beat(is_armed=is_armed)
 
     def _end_guardian(self, problems: Sequence[str], **how: float) -> Sequence[str]:
-        """End the guardian, or leave it unfinished work; return the problems."""
         guardian, self._guardian = self._guardian, None
         self._bus.is_guarded = False
         if guardian is not None:
@@ -166,28 +164,28 @@ class BusThread(PortThread):
         return self._snapshot
 
     def post(self, command: TorqueCommand) -> None:
-        """Post torques; any thread, never blocks, the newest win."""
+        """Post torques; any thread, never blocks, newest win."""
         self._command = command
 
     def set_idle(self, *, is_idle: bool) -> None:
-        """Slow the readings while torques stand, or resume; never blocks."""
+        """Slow the readings, or resume; never blocks."""
         if is_idle:
             self._is_wanted.clear()
         else:
             self._is_wanted.set()
 
     def health(self) -> Mapping[int, Health]:
-        """Return the servos' health by id, at most about a second old; any thread."""
+        """Return health by id, up to a second old; any thread."""
         return self._health
 
     @property
     def caps(self) -> npt.NDArray[np.float64]:
-        """Largest torque of each servo, shape (n,), [N·m]."""
+        """Largest torques, shape (n,), [N·m]."""
         return self._bus.caps
 
     @property
     def counters(self) -> Counters:
-        """Faults that the thread recovered from."""
+        """Recovered faults."""
         return self._bus.counters
 
     @property
@@ -197,15 +195,15 @@ class BusThread(PortThread):
 
     @property
     def n_damaged(self) -> int:
-        """Packets with a wrong checksum."""
+        """Wrong checksums."""
         return self._bus.wire.packets.n_damaged
 
     def release(self) -> None:
-        """Ramp the torque down and switch it off; any thread, never blocks."""
+        """Ramp torque down and off; any thread, never blocks."""
         self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
 
     def close(self) -> None:
-        """Ramp torque down, switch it off, verify it, and end the thread."""
+        """Ramp torque down and off, verified, and end the thread."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -228,7 +226,6 @@ class BusThread(PortThread):
             time.sleep(_WATCH)
 
     def _finish(self) -> None:
-        """Switch torque off."""
         self._note_problems(self._end_guardian(self._bus.close()))
         self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
@@ -257,7 +254,6 @@ class BusThread(PortThread):
                 begin = time.monotonic() - full_period
 
     def _wait(self, deadline: float, period: float) -> float:
-        """Sleep until the deadline; a missed one restarts the schedule."""
         left = deadline - time.monotonic()
         if self._is_wanted.is_set():
             if left > 0.0:
@@ -292,7 +288,6 @@ class BusThread(PortThread):
             self.problems = ()
 
     def _keep_guarded(self) -> None:
-        """Beat; raise BusError without a living guardian."""
         if self._guardian is None:
             return
         is_limp = self._shaper.is_limp and self._bus.is_limp
@@ -305,7 +300,6 @@ class BusThread(PortThread):
             )
 
     def _make_limp(self) -> None:
-        """Switch torque off; send zeros to unconfirmed servos, and retry later."""
         now = time.monotonic()
         if now - self._told < _RECONNECT:
             self._bus.write_torque(np.zeros(len(self.settings.servos)))

@@ -1,6 +1,6 @@
-"""Interpolation of angles between encoder counts (1.5 mrad at 4096 a turn); pure.
+"""Interpolation of angles between encoder counts (1.5 mrad at 4096 a turn).
 
-The estimate follows the measured velocity within the count, without delay.
+It follows the measured velocity within the count, without delay.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ _LONGEST = 0.05  # [s] chosen: over a longer pause the velocity says nothing
 
 
 class BetweenCounts:
-    """Estimates the angles of a bus's servos."""
+    """Estimator of servo angles."""
 
     def __init__(self, count: Vec) -> None:
-        """Begin with the width of each servo's count, shape (n,), [rad]."""
+        """Take each count's width, shape (n,), [rad]."""
         self._half = 0.5 * count
         self._angle = np.full(len(count), np.nan)
         self._stamp_ns = 0
 
     def step(self, counted: Vec, velocity: Vec, stamp_ns: int) -> Vec:
-        """Return the estimated angles of a reading, [rad], from counts and [rad/s].
+        """Return the estimated angles, [rad], from counts and [rad/s].
 
-        All have shape (n,); angles of silent servos are NaN.
+        All have shape (n,), NaN for silent servos.
         """
         dt = (stamp_ns - self._stamp_ns) * 1e-9
         self._stamp_ns = stamp_ns

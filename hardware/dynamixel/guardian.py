@@ -1,4 +1,4 @@
-"""Process that switches torque off for servos with a faulty Bus Watchdog."""
+"""Process that switches off servos with a faulty watchdog."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Guardian:
     """A running guardian."""
 
     def __init__(self, wire: Wire, servos: Sequence[Servo]) -> None:
-        """Start the process for an open wire; it becomes ready later.
+        """Start the process on an open wire; ready later.
 
         Raises:
-            OSError: If it cannot be started.
+            OSError: It does not start.
         """
         memory = os.memfd_create("guardian")
         try:
@@ -65,12 +65,12 @@ class Guardian:
         return self._process.poll() is None
 
     def beat(self, *, is_armed: bool) -> None:
-        """Beat; without it, an armed guardian acts after 0.1 s."""
+        """Beat; an armed guardian acts after 0.1 s without."""
         self._n_beats += 1
         self._memory[: STATE.size] = STATE.pack(self._n_beats, is_armed)
 
     def end(self, *, is_off: bool, patience: float = _END) -> None:
-        """End the guardian, or let it finish, within ``patience`` [s]."""
+        """End the guardian, or let it finish within ``patience`` [s]."""
         stdin = self._process.stdin
         if stdin is not None:
             with contextlib.suppress(OSError):  # it is gone already
@@ -115,8 +115,6 @@ def _make_answer(packets: Packets, servo_id: int, error: int) -> bytes:
 
 
 class _Paper:
-    """A port of the SDK that records packets."""
-
     def __init__(self) -> None:
         self.is_using = False
         self.sheet = b""

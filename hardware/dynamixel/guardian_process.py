@@ -1,8 +1,8 @@
-"""Guardian of a bus: switches torque off 0.1 s after its driver falls silent.
+"""Process that switches torque off 0.1 s after its driver's silence.
 
     python -I -S guardian_process.py '{"port": FD, "memory": FD, "silence": 0.1, …}'
 
-Standard input ends with the other process; a byte there is a goodbye.
+Standard input ends with the driver; a byte there is a goodbye.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _CHUNK = 4096  # chosen: more than all servos of a bus answer at once
 
 
 class Guardian:
-    """Watches one process and its bus."""
+    """Watcher of one process and its bus."""
 
     def __init__(self, order: Mapping[str, Any], life: int) -> None:
-        """Begin with a descriptor, ``life``, that ends with the other process."""
+        """Take ``life``, a descriptor that ends with the driver."""
         self._port, self._life = int(order["port"]), life
         self._silence = float(order["silence"])
         self._off = bytes.fromhex(order["off"])
@@ -51,7 +51,7 @@ class Guardian:
         self._memory = mmap.mmap(int(order["memory"]), SIZE)
 
     def watch(self) -> int:
-        """Watch the other process to its end; return 0 if all servos are off."""
+        """Watch to the end; return 0 if all servos are off."""
         self._memory[READY_AT] = 1
         last, since = -1, time.monotonic()
         while True:
@@ -73,7 +73,6 @@ class Guardian:
         return has_ended or now != beats
 
     def _switch_off(self, is_over: Callable[[], bool]) -> int:
-        """Switch all servos off until each is verified."""
         waiting = dict(self._asks)
         end = time.monotonic() + _PATIENCE
         try:

@@ -1,4 +1,4 @@
-"""Faults of a servo, from its own registers, each with its remedy."""
+"""Faults of a servo, with remedies."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _CURES = {
 
 @dataclass(frozen=True, slots=True)
 class ServoSpec:
-    """A servo that should be on the bus.
+    """A servo expected on the bus.
 
     Attributes:
         id: 0 … 252.
-        twin: Id of a second servo at the joint, which also obeys this id.
-        torque_gain: Its torque over that of its model.
+        twin: The joint's second servo, which also obeys this id.
+        torque_gain: Over its model's.
     """
 
     id: int
@@ -58,23 +58,23 @@ class ServoSpec:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a servo, as ``<where>: expected <X>, got <Y>; <what to do>``."""
+    """``<where>: expected <X>, got <Y>; <what to do>``."""
 
     text: str
     is_fatal: bool = True
 
 
 def find_direction(drive_mode: int) -> int:
-    """Return -1 for a servo that counts clockwise, as LeRobot sets it, else 1."""
+    """Return -1 for a servo that counts clockwise (as by LeRobot), else 1."""
     return -1 if drive_mode & _REVERSED else 1
 
 
 def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
-    """Return a servo's unsigned registers, up to the temperature, by name.
+    """Return unsigned registers up to the temperature, by name.
 
     Raises:
-        BusTimeout: If it does not answer properly.
-        BusError: If the port is gone.
+        BusTimeout: No valid answer.
+        BusError: Lost port.
     """
     model = find_model(spec.model)
     values: dict[str, int] = {}
@@ -96,7 +96,7 @@ def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
     """Return the problem of a missing, wrong or duplicated servo, or None.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     where = f"servo {spec.id} on '{wire.path}'"
     number = wire.ping(spec.id)
@@ -119,10 +119,10 @@ def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
 
 
 def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
-    """Return whether two servos answer to this id, by most of the probes.
+    """Return whether most probes show two servos at this id.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     block = find_model(spec.model).span("Realtime Tick", "Present Temperature")
     return wire.is_duplicated(spec.id, block)
@@ -131,7 +131,7 @@ def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
 def find_problems(
     spec: ServoSpec, values: Mapping[str, int], where: str
 ) -> list[Problem]:
-    """Return all problems that a servo's registers show; ``where`` names it."""
+    """Return the problems in registers; ``where`` names the servo."""
     model = find_model(spec.model)
     return [
         *judge_errors(values, where),
@@ -141,13 +141,13 @@ def find_problems(
 
 
 def say_errors(bits: int) -> str:
-    """Return the meaning of Hardware Error Status bits."""
+    """Return Hardware Error Status as text."""
     known = [text for bit, text in ERROR_BITS.items() if bits & bit]
     return ", ".join(known) or f"error bits {bits:#04x}"
 
 
 def judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
-    """Yield the hardware errors that a servo reports."""
+    """Yield a servo's hardware errors."""
     bits = values["Hardware Error Status"]
     if bits:
         cures = [cure for bit, cure in _CURES.items() if bits & bit]
@@ -156,7 +156,7 @@ def judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
 
 
 def judge_drive_mode(values: Mapping[str, int], where: str) -> Iterator[Problem]:
-    """Yield a drive mode in which a goal switches torque on."""
+    """Yield a drive mode whose goals switch torque on."""
     drive = values["Drive Mode"]
     if drive & _TORQUE_BY_GOAL:
         yield Problem(
@@ -166,7 +166,7 @@ def judge_drive_mode(values: Mapping[str, int], where: str) -> Iterator[Problem]
 
 
 def judge_shutdown(values: Mapping[str, int], where: str) -> Iterator[Problem]:
-    """Yield a protection that was switched off."""
+    """Yield a missing protection."""
     shutdown = values["Shutdown"]
     if shutdown & _PROTECTS != _PROTECTS:
         yield Problem(
@@ -241,7 +241,7 @@ def _judge_limits(
 
 
 def judge_supply(values: Mapping[str, int], where: str) -> Iterator[Problem]:
-    """Yield heat, a wrong voltage and an unwanted secondary id."""
+    """Yield heat, wrong voltage or an unwanted secondary id."""
     heat, limit = values["Present Temperature"], values["Temperature Limit"]
     if heat > limit - _HOT:
         yield Problem(

@@ -1,4 +1,4 @@
-"""A servo's registers and measurements, whatever its mode; counts to SI units."""
+"""Servo measurements in any mode, in SI units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class MeasuredServo:
     """A servo on a bus.
 
     Attributes:
-        is_alive: It answers.
         direction: -1 if it counts clockwise.
     """
 
@@ -37,13 +36,13 @@ class MeasuredServo:
 
     @cached_property
     def span(self) -> Register:
-        """Register of all its measurements."""
+        """Register of the measurements."""
         first = "Present Current" if self.model.has_torque else "Present Velocity"
         return self.model.span(first, "Present Position")
 
     @property
     def n_motors(self) -> int:
-        """Number of servos at the joint, with a twin."""
+        """Number of servos at the joint."""
         return 1 if self.spec.twin is None else 2
 
     def register(self, name: str) -> Register:
@@ -51,7 +50,7 @@ class MeasuredServo:
         return self.model.registers[name]
 
     def decode(self, row: bytes) -> tuple[float, float, float]:
-        """Return angle [rad], velocity [rad/s] and torque [N·m] of ``span``'s bytes."""
+        """Return ``span``'s angle [rad], velocity [rad/s] and torque [N·m]."""
         model, way, torque = self.model, self.direction, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit

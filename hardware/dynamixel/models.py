@@ -1,6 +1,6 @@
-"""Servo models: registers, units and motor data.
+"""Servo models.
 
-Registers come from the control tables of the SDK, whose unit of current is unusable.
+Registers come from the SDK's control tables, whose unit of current is unusable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BAUD_CODES: Mapping[int, int] = {
 
 @dataclass(frozen=True, slots=True)
 class _Motor:
-    """Motor data missing in the vendor's tables, with [A] a count and k in [N·m/A]."""
+    """Motor data, in [A] a count and k in [N·m/A]."""
 
     current_unit: float
     stall_torque: float
@@ -51,7 +51,6 @@ class _Motor:
 
     @property
     def torques(self) -> TorqueMap:
-        """Torque by current."""
         constant = self.torque_constant or self.stall_torque / self.stall_current
         return TorqueMap(self.kind, constant, self.stall_current)
 
@@ -88,8 +87,8 @@ class Model:
     """A servo model.
 
     Attributes:
-        number: Its answer to a ping.
-        registers: Control table by the vendor's names.
+        number: Answer to a ping.
+        registers: By the vendor's names.
         angle_unit: [rad] a count.
         zero_count: Count at angle 0.
         velocity_unit: [rad/s] a count.
@@ -113,34 +112,34 @@ class Model:
         return self.current_unit > 0.0
 
     def span(self, first: str, last: str) -> Register:
-        """Return the block from one register to another."""
+        """Return the block between two registers."""
         begin, end = self.registers[first], self.registers[last]
         return Register(begin.address, end.address + end.size - begin.address)
 
 
 def model_names() -> tuple[str, ...]:
-    """Return the names of all models."""
+    """Return all names."""
     return tuple(_MOTORS)
 
 
 def has_torque(name: str) -> bool:
-    """Return whether a known model controls its current."""
+    """Return whether a model controls its current."""
     motor = _MOTORS.get(name)
     return motor is not None and motor.current_unit > 0.0
 
 
 def is_small(name: str) -> bool:
-    """Return whether a model is of the 330 size."""
+    """Return whether a model has the 330 size."""
     return name.partition("-")[0].endswith("330")
 
 
 def find_stall_torque(name: str) -> float:
-    """Return the stall torque of a known model, [N·m]."""
+    """Return a model's stall torque, [N·m]."""
     return _MOTORS[name].stall_torque
 
 
 def find_name(number: int) -> str:
-    """Return the name of a model by its number."""
+    """Return a model's name by its number."""
     for name in _MOTORS:
         if _read_numbers().get(name) == number:
             return name
@@ -152,7 +151,7 @@ def find_model(name: str) -> Model:
     """Return a model by name.
 
     Raises:
-        BusError: If it is unknown.
+        BusError: Unknown model.
     """
     motor = _MOTORS.get(name)
     if motor is None:

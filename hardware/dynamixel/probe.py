@@ -1,4 +1,4 @@
-"""Measurements of servos at rest and under torque, on a bus with its thread."""
+"""Measurements at rest and under torque."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Stand:
     """Angles of the servos at rest.
 
     Attributes:
-        angle: Mean angles, shape (n,), [rad].
-        sway: Largest less smallest angle, shape (n,), [rad].
+        angle: Mean, shape (n,), [rad].
+        sway: Largest less smallest, shape (n,), [rad].
     """
 
     angle: Vec
@@ -36,7 +36,7 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """Motion of one servo under a torque; arrays have shape (m,).
+    """Motion under a torque, shape (m,).
 
     Attributes:
         t: [s].
@@ -52,7 +52,7 @@ class Swing:
 
 
 class ReadBus(Protocol):
-    """A bus whose newest readings can be had."""
+    """A bus with readable snapshots."""
 
     settings: BusSettings
 
@@ -64,7 +64,7 @@ def stand(bus: ReadBus, duration: float) -> Stand:
     """Return the servos' angles over ``duration``, [s].
 
     Raises:
-        BusTimeout: If the bus falls silent.
+        BusTimeout: A silent bus.
     """
     end = time.monotonic() + duration
     angles: list[Vec] = []
@@ -77,10 +77,10 @@ def stand(bus: ReadBus, duration: float) -> Stand:
 def swing(
     bus: BusThread, i: int, profile: Callable[[float, float], float | None]
 ) -> Swing:
-    """Return a servo's motion under a torque [N·m] by time [s] and angle [rad].
+    """Return the motion under a torque [N·m] by time [s] and angle [rad].
 
     Raises:
-        BusTimeout: If the bus falls silent.
+        BusTimeout: A silent bus.
     """
     begin, rows = time.monotonic(), []
     n = len(bus.settings.servos)

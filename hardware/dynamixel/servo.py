@@ -1,4 +1,4 @@
-"""One servo of a bus: set-up, torque on and off, counts to SI units."""
+"""Torque servo."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Errors, temperature and supply of a servo at one check.
+    """A servo's health.
 
     Attributes:
         errors: Bits of Hardware Error Status.
         temperature: [°C].
         voltage: [V].
-        is_torque_off: It lacks torque that it should hold.
+        is_torque_off: Without due torque.
     """
 
     servo_id: int
@@ -57,7 +57,6 @@ class Health:
         return not (self.errors or self.is_torque_off)
 
     def __str__(self) -> str:
-        """Return the faults."""
         words = [say_errors(self.errors)] if self.errors else []
         return ", ".join([*words, "torque is off"] if self.is_torque_off else words)
 
@@ -68,10 +67,10 @@ class Servo(MeasuredServo):
 
     Attributes:
         is_enabled: It may hold torque.
-        epoch: Number of configurations.
+        epoch: Configurations.
         cap: Largest torque, [N·m]; 0: none.
-        share: Share of the torque sent while torque comes back.
-        stops_alone: Its watchdog stops its motor, as far as known.
+        share: Of the torque, while it returns.
+        stops_alone: Its watchdog stops it, as known.
     """
 
     is_enabled: bool = False
@@ -84,24 +83,23 @@ class Servo(MeasuredServo):
 
     @property
     def _watchdog(self) -> int:
-        """Value that arms its Bus Watchdog; 0: not armed."""
         return _WATCHDOG if self.stops_alone else 0
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it can render torque but is not enabled."""
+        """Whether it awaits torque."""
         return self.is_alive and self.cap > 0.0 and not self.is_enabled
 
     @cached_property
     def goal(self) -> Register:
-        """Register of the goal torque; servos without torque control have none."""
+        """Goal torque, for torque control only."""
         return self.register("Goal Current")
 
     def look_at(self, wire: Wire) -> None:
-        """Mark it as present and read its direction.
+        """Mark as present and read its direction.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         self.is_alive = True
         try:
@@ -112,13 +110,13 @@ class Servo(MeasuredServo):
             self.direction = find_direction(drive_mode)
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check the servo and write its settings; it is limp afterwards.
+        """Check the servo and write its settings, limp.
 
         Returns:
-            Problems that forbid its use.
+            Fatal problems.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         absence = find_absence(wire, self.spec) or find_twin_absence(wire, self.spec)
         if absence is not None:
@@ -142,10 +140,10 @@ class Servo(MeasuredServo):
         return []
 
     def enable(self, wire: Wire) -> None:
-        """Enable its torque: goal 0, watchdog armed unless faulty.
+        """Enable torque: goal 0, watchdog armed unless faulty.
 
         Raises:
-            BusError: If it refuses, or the port is gone.
+            BusError: Refusal or lost port.
         """
         self.is_enabled = True  # From here on it has to be made limp.
         wire.write(self.spec.id, self.register("Goal Current"), 0)
@@ -154,10 +152,10 @@ class Servo(MeasuredServo):
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 1)
 
     def make_limp(self, wire: Wire) -> None:
-        """Switch torque off, verify it, and disarm the watchdog.
+        """Switch torque off, verified, and disarm the watchdog.
 
         Raises:
-            BusError: If torque is not verified to be off.
+            BusError: Unverified torque.
         """
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 0)
         if self.spec.twin is not None:
@@ -166,16 +164,19 @@ class Servo(MeasuredServo):
         self.is_enabled, self.share = False, 1.0
 
     def give_up(self, wire: Wire) -> None:
-        """Drop the servo, and switch its torque off blindly."""
+        """Drop it; switch torque off unverified."""
         self.is_alive = False
         if self.is_enabled:
             wire.write_blindly(self.spec.id, self.register("Torque Enable"), 0)
 
     def check(self, wire: Wire) -> tuple[Health, bool] | None:
-        """Return health and whether the watchdog tripped, or None; restore torque.
+        """Check health and restore torque.
+
+        Returns:
+            Health, and whether the watchdog tripped; None if silent.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         span = self.model.span("Torque Enable", "Present Temperature")
         try:
@@ -202,7 +203,6 @@ class Servo(MeasuredServo):
         return health, has_tripped
 
     def _ask_twin(self, wire: Wire) -> int:
-        """Return its twin's error bits; disarm a tripped watchdog."""
         twin = self.spec.twin
         if twin is None:
             return 0
@@ -223,7 +223,7 @@ class Servo(MeasuredServo):
         return True
 
     def encode(self, torque: float) -> int:
-        """Return the current of a torque within its cap, in counts."""
+        """Return a torque's current, [counts], from [N·m], within the cap."""
         if not -self.cap <= torque <= self.cap:
             torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
         unit, torques = self.model.current_unit, self.torques
@@ -232,7 +232,7 @@ class Servo(MeasuredServo):
         return self.direction * min(max(count, -most), most)
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
-        """Write what differs; EEPROM wears, and needs torque off."""
+        """Write differences; EEPROM wears, and needs torque off."""
         model, servo_id = self.model, self.spec.id
         if values["Return Delay Time"]:
             wire.write_checked(servo_id, self.register("Return Delay Time"), 0)

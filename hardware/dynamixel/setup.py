@@ -1,4 +1,4 @@
-"""Set-up of a servo's id, rate and return delay."""
+"""Set-up of id, rate and return delay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EEPROM = 0.05  # [s] chosen: a servo is busy for some ms after a write to its E
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A servo that answers, at ``baud`` [bit/s]."""
+    """Answering servo, at ``baud`` [bit/s]."""
 
     id: int
     model: str
@@ -31,11 +31,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Wanted setup of a servo.
+    """Wanted setup.
 
     Attributes:
         baud: [bit/s].
-        second: Second id that it obeys, or None.
+        second: Second id.
     """
 
     spec: ServoSpec
@@ -44,20 +44,20 @@ class Goal:
 
 
 def find_alone(wire: Wire) -> Found:
-    """Return the only connected servo, at any id and rate.
+    """Return the only servo, at any id and rate.
 
     Raises:
-        BusError: If none answers, or several do.
+        BusError: None or several answer.
     """
     alone = search_alone(wire, BAUD_RATES, wire.scan)
     return Found(alone.id, find_name(alone.number), alone.baud)
 
 
 def set_up(wire: Wire, found: Found, goal: Goal) -> None:
-    """Write and verify the settings that differ; the servo is limp afterwards.
+    """Write and verify differing settings, limp.
 
     Raises:
-        BusError: If it is another model, is duplicated, or refuses.
+        BusError: Another model, a duplicate, or refusal.
     """
     where = f"servo {found.id} on '{wire.path}'"
     if found.model != goal.spec.model:
@@ -79,7 +79,7 @@ def set_up(wire: Wire, found: Found, goal: Goal) -> None:
 
 
 def is_set_up(wire: Wire, found: Found, goal: Goal) -> bool:
-    """Return whether a servo with the right id has all settings."""
+    """Return whether a servo with the right id is set up."""
     own = wire.baud
     try:
         wire.set_baud(found.baud)
@@ -109,7 +109,6 @@ def _write(wire: Wire, found: Found, goal: Goal) -> None:
 
 
 def _holds(wire: Wire, servo_id: int, model: str, name: str, value: int) -> bool:
-    """Return whether a register has a value; secondary ids from 253 on are none."""
     got = wire.read(servo_id, find_model(model).registers[name])
     is_none = name.startswith("Secondary") and value >= NO_SHADOW
     return got == value or (is_none and got >= NO_SHADOW)

@@ -1,6 +1,6 @@
-"""Limits on commanded torques; pure.
+"""Limits on torques.
 
-A rise from 0 to the cap takes 20 ms at least, a stop ramps to 0 within 200 ms, commands
+A rise from 0 to the cap takes at least 20 ms, a stop ramps to 0 within 200 ms, commands
 end after 50 ms, and servos stay enabled at zero for a second.
 """
 
@@ -28,9 +28,9 @@ class TorqueCommand:
     """Torques to render.
 
     Attributes:
-        tau: At the servos' horns, shape (n,), [N·m].
-        stamp_ns: Time of computation, [ns].
-        is_release: Ramp down and switch torque off instead.
+        tau: At the horns, shape (n,), [N·m].
+        stamp_ns: Computation, [ns].
+        is_release: Ramp down and off.
     """
 
     tau: Vec
@@ -39,7 +39,7 @@ class TorqueCommand:
 
 
 class TorqueShaper:
-    """Limits torque and its rate, and ramps it down."""
+    """Limiter of torque and its rate."""
 
     def __init__(self, n: int) -> None:
         self._tau = np.zeros(n)
@@ -53,7 +53,7 @@ class TorqueShaper:
         """Return the torques to render, shape (n,), [N·m], owned by the caller.
 
         Args:
-            command: The newest, or None.
+            command: Newest.
             caps: Shape (n,), [N·m].
             now_ns: [ns].
             dt: Since the last call, [s].

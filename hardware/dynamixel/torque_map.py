@@ -1,4 +1,4 @@
-"""Conversion between a servo's current and its torque; pure.
+"""Current and torque of a servo.
 
 ``motor``: k I. ``supply`` (XL330, XC330; e-manual, registers 38 and 102): k √(I I_0) at
 standstill, from the power U I = R I_m² and the supply's stall current I_0 = U / R.
@@ -13,12 +13,12 @@ Kind = Literal["motor", "supply"]
 
 
 class TorqueMap(NamedTuple):
-    """The torque of one servo by its current.
+    """Torque of one servo by its current.
 
     Attributes:
-        constant: Torque by the motor's current, k, [N·m/A].
+        constant: k, [N·m/A].
         stall_current: At the supply, I_0, [A].
-        gain: Measured torque over the model's.
+        gain: Measured over modelled torque.
     """
 
     kind: Kind
@@ -42,13 +42,13 @@ class TorqueMap(NamedTuple):
 
 
 class Dither:
-    """Counts of current whose mean makes a torque; each error is carried over."""
+    """Current counts with a torque as mean; errors carry over."""
 
     def __init__(self) -> None:
         self._owed = 0.0  # what was made too little, [N·m]
 
     def find_count(self, torque: float, unit: float, torques: TorqueMap) -> int:
-        """Return a count next to the torque, [N·m], never beyond zero."""
+        """Return a count next to the torque, [N·m], not beyond zero."""
         if not torque:
             return 0
         sign = math.copysign(1.0, torque)

@@ -1,6 +1,6 @@
-"""Two servos at one joint, as in ALOHA's arms: the second obeys the first one's id.
+"""Second servo at a joint, as in ALOHA's arms, which obeys the first's id.
 
-An unknown pair makes twice the commanded torque.
+An unknown pair makes twice the torque.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from paprle.hardware.dynamixel.models import find_model
 
 
 def find_twin_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Return why the second servo of a joint is missing, or None."""
+    """Return the problem of a missing second servo, or None."""
     if spec.twin is None:
         return None
     return find_absence(wire, ServoSpec(spec.twin, spec.model))
 
 
 def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
-    """Return all problems of the second servo of a joint.
+    """Return a second servo's problems.
 
     Raises:
-        BusTimeout: If it answers pings alone.
-        BusError: If the port is gone.
+        BusTimeout: It answers pings alone.
+        BusError: Lost port.
     """
     if spec.twin is None:
         return []
@@ -59,10 +59,10 @@ def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
 def find_shadows(
     wire: Wire, specs: Sequence[ServoSpec], ids: Iterable[int]
 ) -> list[str]:
-    """Return a line for each unlisted servo that obeys another one's id.
+    """Return a line for each unlisted servo with a listed id.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     known = {spec.id: spec for spec in specs}
     found = []
@@ -86,7 +86,7 @@ def find_shadows(
 
 
 def list_near(specs: Sequence[ServoSpec]) -> list[int]:
-    """Return ids between those of servos, and the next."""
+    """Return unused ids, up to one above the highest."""
     twins = {spec.twin for spec in specs if spec.twin is not None}
     ids = {spec.id for spec in specs} | twins
     return [i for i in range(min(ids), max(ids) + 2) if i not in ids]

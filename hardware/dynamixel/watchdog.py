@@ -1,4 +1,4 @@
-"""Trial of each servo's Bus Watchdog by a little current, then silence.
+"""Trial of Bus Watchdogs by a little current, then silence.
 
 With firmware 51 that of the 330 size fails (forum.robotis.com/t/4814).
 """
@@ -31,8 +31,6 @@ _LOOKS = 3  # chosen: of 1 % lost packets one look in a million fails
 
 
 class _State(NamedTuple):
-    """PWM, current and speed of a motor, in counts, and its watchdog."""
-
     pwm: int
     current: int
     speed: int
@@ -42,12 +40,12 @@ class _State(NamedTuple):
 def try_watchdogs(
     wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]
 ) -> None:
-    """Find the servos with torque that their watchdog stops; all are limp afterwards.
+    """Find torque servos stopped by watchdogs; all end limp.
 
-    The line must be silent otherwise; ``beat`` is called every 0.1 s.
+    The line must be silent; ``beat`` is called every 0.1 s.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     for _ in range(_TRIES):
         untried = [s for s in servos if s.is_alive and s.cap > 0.0 and not s.is_tried]

@@ -1,6 +1,6 @@
-"""One bus of servos, for one thread: reads all at once, writes goals.
+"""Bus of servos, for one thread.
 
-Angles are the servos' own: count 2048 is 0, after the homing offset of each.
+Count 2048 after the homing offset is 0.
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All servos at one instant; arrays have shape (n,), with NaN for silent servos.
+    """All servos at one instant, shape (n,), NaN for silent ones.
 
     Attributes:
-        stamp_ns: Request time on the clock of the bus, [ns].
-        angle: [rad], over whole turns since the servo was found.
+        stamp_ns: Request time, [ns].
+        angle: [rad], over turns since discovery.
         velocity: [rad/s].
-        load: Share of the full duty of the motor, −1 … 1.
-        current: [A], with the sign of the load.
+        load: Of the full duty, −1 … 1.
+        current: [A], load's sign.
         voltage: [V].
         temperature: [°C].
-        errors: Bits of Status; 0 for silent servos.
-        is_moving: Servos on their way to a goal.
+        errors: Status bits; 0 for silent servos.
     """
 
     stamp_ns: int
@@ -62,7 +61,7 @@ class Bus(GoalBus[Wire, Servo, Reading]):
         """Begin closed.
 
         Raises:
-            BusError: If a model is unknown.
+            BusError: Unknown model.
         """
         for spec in specs:
             find_number(spec.model)
@@ -70,7 +69,7 @@ class Bus(GoalBus[Wire, Servo, Reading]):
 
     @property
     def n_echoes(self) -> int:
-        """Requests that the adapter returned."""
+        """Requests returned by the adapter."""
         return self.wire.packets.n_echoes
 
     def _find_strangers(self) -> list[str]:
@@ -114,7 +113,7 @@ class Bus(GoalBus[Wire, Servo, Reading]):
             True.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         goals = {
             servo.spec.id: servo.find_goal(angle)
@@ -126,10 +125,10 @@ class Bus(GoalBus[Wire, Servo, Reading]):
         return True
 
     def store(self, stored: Sequence[Stored]) -> None:
-        """Write the calibration of each servo, limp, and verify it.
+        """Write and verify all calibrations, limp.
 
         Raises:
-            BusError: If a servo holds torque, is silent or does not keep it.
+            BusError: Torque is on, or a servo is silent or refuses.
         """
         for servo, one in zip(self.servos, stored, strict=True):
             with self.wire.patiently():

@@ -1,7 +1,6 @@
-"""The thread of a bus of Feetech servos.
+"""Thread of Feetech servos.
 
-Without goals the servos hold: they have no watchdog, and go on holding when the plug is
-pulled or this process ends.
+Without goals, plug or process they hold: they have no watchdog.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ class BusThread(GoalThread[Bus, Reading]):
         """Begin closed.
 
         Raises:
-            BusError: If a model is unknown.
+            BusError: Unknown model.
         """
         wire = Wire(settings.path, settings.baud, settings.timeout)
         super().__init__("feetech", settings, Bus(wire, servos, clock))
 
     @property
     def stored(self) -> tuple[Stored, ...]:
-        """Calibration at each servo, as read when it was found."""
+        """Each servo's calibration at discovery."""
         return tuple(servo.stored for servo in self._bus.servos)
 
     def store(self, stored: Sequence[Stored]) -> None:
-        """Write the calibration of each servo, limp, and verify it.
+        """Write and verify all calibrations, limp.
 
         Raises:
-            BusError: If a servo holds torque, is silent or does not keep it.
+            BusError: Torque is on, or a servo is silent or refuses.
         """
         self._do(lambda: self._bus.store(stored))

@@ -1,8 +1,7 @@
-"""Calibrations of arms as LeRobot stores them: one JSON file per arm.
+"""LeRobot's calibrations: one JSON file per arm.
 
-Counts are those of the servo after its homing offset, 0 … 4095. LeRobot's zero of a
-joint is the middle of its range, and of a gripper the end at which it is closed.
-Layout and meaning: ``lerobot.motors.MotorCalibration`` and its
+Counts are after the homing offset, 0 … 4095. A joint's zero is the middle of its range,
+a gripper's its closed end. Layout: ``lerobot.motors.MotorCalibration`` and its
 ``MotorsBus._normalize`` (0.4.4 and 0.6).
 """
 
@@ -39,10 +38,10 @@ class MotorCalibration:
     """Calibration of one servo, with LeRobot's keys.
 
     Attributes:
-        drive_mode: 1 where the servo turns against its joint.
+        drive_mode: 1 if against its joint.
         homing_offset: Present position = actual position − this, [counts].
-        range_min: Lowest present position of the joint, [counts].
-        range_max: Highest present position, [counts].
+        range_min: Lowest position, [counts].
+        range_max: Highest, [counts].
     """
 
     id: int
@@ -53,12 +52,12 @@ class MotorCalibration:
 
     @property
     def stored(self) -> Stored:
-        """The part that the servo keeps."""
+        """Part kept by the servo."""
         return Stored(self.homing_offset, self.range_min, self.range_max)
 
     @property
     def sign(self) -> int:
-        """1 where the joint turns as the servo does, else −1."""
+        """−1 if the joint turns against the servo, else 1."""
         return -1 if self.drive_mode else 1
 
     @property
@@ -68,22 +67,22 @@ class MotorCalibration:
 
     @property
     def is_factory(self) -> bool:
-        """Whether it is that of a servo that was never calibrated."""
+        """Whether it was never calibrated."""
         is_whole = (self.range_min, self.range_max) == (0, COUNTS - 1)
         return self.range_min >= self.range_max or (
             is_whole and self.homing_offset == 0
         )
 
     def find_middle(self, homing_offset: int) -> float:
-        """Return the servo's angle at the middle of the range, −π ≤ angle < π.
+        """Return the angle at mid range, −π ≤ angle < π.
 
-        ``homing_offset`` is the one that the servo applies now.
+        ``homing_offset`` is the servo's present one.
         """
         middle = 0.5 * (self.range_min + self.range_max)
         return self._to_angle(middle, homing_offset)
 
     def find_end(self, homing_offset: int, *, is_low: bool) -> float:
-        """Return the servo's angle at one end of the joint's travel, [rad]."""
+        """Return the angle at an end of travel, [rad]."""
         is_at_min = is_low == (self.sign > 0)
         end = self.range_min if is_at_min else self.range_max
         return self._to_angle(end, homing_offset)
@@ -97,17 +96,17 @@ class MotorCalibration:
 def choose_motors(
     name: str, ids: Sequence[int], stored: Sequence[Stored], *, is_leader: bool
 ) -> list[MotorCalibration]:
-    """Return the calibration of each servo, by a file or as it is stored there.
+    """Return the servos' calibrations, from a file or as stored.
 
     Args:
-        name: File, or its name among LeRobot's; empty: as stored.
-        ids: Of the servos.
-        stored: What each servo keeps.
-        is_leader: Whose files are looked for.
+        name: File or LeRobot's name; empty: as stored.
+        ids: Of servos.
+        stored: At the servos.
+        is_leader: Else followers' files.
 
     Raises:
-        ValueError: If the file is none, or misses a servo.
-        OSError: If it cannot be read.
+        ValueError: No calibration, or a missing servo.
+        OSError: Unreadable file.
     """
     if not name:
         return [
@@ -134,14 +133,14 @@ def choose_motors(
 def make_calibration(
     number: int, *, middle: float, travel: float | None, sign: int, homing_offset: int
 ) -> MotorCalibration:
-    """Return a calibration whose range lies about the middle of the counts.
+    """Return a calibration about the middle of the counts.
 
     Args:
-        number: Id of the servo.
-        middle: Angle in the middle of the joint's travel, [rad].
-        travel: From stop to stop, [rad]; None: it turns freely.
-        sign: 1 where the joint turns as the servo does, else −1.
-        homing_offset: The one that was applied while ``middle`` was read.
+        number: Id.
+        middle: Of travel, [rad].
+        travel: Stop to stop, [rad]; None: free.
+        sign: −1 if the joint turns against the servo.
+        homing_offset: While ``middle`` was read.
     """
     count = homing_offset + round(middle / UNIT) + COUNTS // 2 - MIDDLE
     homing = (count + COUNTS // 2) % COUNTS - COUNTS // 2
@@ -156,7 +155,7 @@ def make_calibration(
 
 
 class TravelAtServo(Protocol):
-    """A joint's travel at its servo: as the arguments of ``make_calibration``."""
+    """Travel for ``make_calibration``."""
 
     @property
     def middle(self) -> float:
@@ -164,17 +163,17 @@ class TravelAtServo(Protocol):
 
     @property
     def travel(self) -> float | None:
-        """From stop to stop, [rad]; None: it turns freely."""
+        """Stop to stop, [rad]; None: free."""
 
     @property
     def sign(self) -> int:
-        """1 where the joint turns as the servo does, else −1."""
+        """−1 if the joint turns against the servo, else 1."""
 
 
 def make_motors(
     ids: Sequence[int], travels: Sequence[TravelAtServo], stored: Sequence[Stored]
 ) -> list[MotorCalibration]:
-    """Return an arm's calibration; ``stored`` was applied while it was measured."""
+    """Return calibrations; ``stored`` applied when measured."""
     return [
         make_calibration(
             number,
@@ -188,11 +187,11 @@ def make_motors(
 
 
 def read_calibration(path: Path) -> dict[str, MotorCalibration]:
-    """Return the calibration of each motor in a file.
+    """Return a file's calibrations by motor.
 
     Raises:
-        ValueError: If it is no such file, with all that is wrong with it.
-        OSError: If it cannot be read.
+        ValueError: All its faults.
+        OSError: Unreadable file.
     """
     try:
         tree = json.loads(path.read_text("utf-8"))
@@ -216,7 +215,6 @@ def read_calibration(path: Path) -> dict[str, MotorCalibration]:
 
 
 def _find_wrong(keys: Any) -> list[str]:
-    """Return the faults of one motor's keys."""
     if not isinstance(keys, dict) or set(keys) != set(_BOUNDS):
         got = ", ".join(keys) if isinstance(keys, dict) else repr(keys)
         return [f"expected {', '.join(_BOUNDS)}, got {got}"]
@@ -236,7 +234,7 @@ def _find_wrong(keys: Any) -> list[str]:
 
 
 def write_calibration(path: Path, motors: Mapping[str, MotorCalibration]) -> None:
-    """Write a file that LeRobot reads, in place of an older one at once."""
+    """Write a file for LeRobot, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     new.write_text(make_text(motors), "utf-8")
@@ -244,26 +242,26 @@ def write_calibration(path: Path, motors: Mapping[str, MotorCalibration]) -> Non
 
 
 def make_text(motors: Mapping[str, MotorCalibration]) -> str:
-    """Return the text of a file that LeRobot reads."""
+    """Return the text of a file for LeRobot."""
     tree = {name: asdict(motor) for name, motor in motors.items()}
     return json.dumps(tree, indent=4) + "\n"
 
 
 def find_home() -> Path:
-    """Return LeRobot's folder of calibrations, by its environment variables."""
+    """Return LeRobot's calibration folder, by environment variables."""
     cache = Path(os.environ.get("HF_HOME", "~/.cache/huggingface"))
     home = Path(os.environ.get("HF_LEROBOT_HOME", cache / "lerobot"))
     return Path(os.environ.get("HF_LEROBOT_CALIBRATION", home / "calibration"))
 
 
 def list_files(*, is_leader: bool) -> list[Path]:
-    """Return LeRobot's files of SO-100 and SO-101 arms on this machine."""
+    """Return LeRobot's local files of SO-100 and SO-101."""
     folders = _list_folders(is_leader=is_leader)
     return [path for folder in folders for path in sorted(folder.glob("*.json"))]
 
 
 def name_file(name: str, *, is_leader: bool) -> Path:
-    """Return the place of an arm's file, as LeRobot 0.6 names it."""
+    """Return an arm's file path, as in LeRobot 0.6."""
     return _list_folders(is_leader=is_leader)[0] / f"{name}.json"
 
 
@@ -274,10 +272,10 @@ def _list_folders(*, is_leader: bool) -> list[Path]:
 
 
 def find_file(name: str, *, is_leader: bool) -> Path:
-    """Return the file of a path, or of an arm's name among LeRobot's files.
+    """Return the file of a path or LeRobot's name.
 
     Raises:
-        FileNotFoundError: If there is none; it lists those that are there.
+        FileNotFoundError: None; it lists the known ones.
     """
     path = Path(name).expanduser()
     if path.suffix == ".json":

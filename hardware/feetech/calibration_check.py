@@ -1,9 +1,8 @@
-"""Plausibility of an arm's calibration, from its file, its servos and its robot; pure.
+"""Plausibility of an arm's calibration.
 
-The travel of each joint is known from the robot. A calibration contradicts it where its
-range is another joint's or ends before a stop, and contradicts the servo where their
-homing offsets differ, or the joint stands outside its range. A horn that was fitted
-elsewhere after the calibration contradicts neither while its joint stands in its range.
+It contradicts the robot if its range is another joint's or ends before a stop, and the
+servo if homing offsets differ or the joint stands outside its range. A horn fitted
+elsewhere since does not show within the range.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _DEGREES = 360  # counts of a range in the middle of 4096 are more
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joint:
-    """A joint of an arm, as its robot has it.
+    """A joint of the robot.
 
     Attributes:
-        travel: From stop to stop, [rad]; infinite: it turns freely.
+        travel: Stop to stop, [rad]; infinite: free.
     """
 
     name: str
@@ -51,11 +50,11 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A joint, its calibration, and its servo.
+    """A calibrated joint.
 
     Attributes:
-        stored: Calibration at the servo.
-        position: Present position, [counts].
+        stored: At the servo.
+        position: Present, [counts].
     """
 
     joint: Joint
@@ -65,35 +64,35 @@ class Calibrated:
 
     @property
     def name(self) -> str:
-        """Of the joint."""
+        """Name of the joint."""
         return self.joint.name
 
     @property
     def drift(self) -> float:
-        """Homing offset of the calibration above that of the servo, [rad]."""
+        """Calibrated less the servo's homing offset, [rad]."""
         return find_drift(self.motor, self.stored)
 
     @property
     def misfit(self) -> float:
-        """Difference of its range from the joint's travel, [rad]."""
+        """Calibrated range off the travel, [rad]."""
         return find_misfit(self.joint, self.motor)
 
 
 def find_drift(motor: MotorCalibration, stored: Stored) -> float:
-    """Return the homing offset of a calibration above that of a servo, [rad]."""
+    """Return the calibrated less the servo's homing offset, [rad]."""
     counts = motor.homing_offset - stored.homing_offset
     return UNIT * ((counts + COUNTS // 2) % COUNTS - COUNTS // 2)
 
 
 def find_misfit(joint: Joint, motor: MotorCalibration) -> float:
-    """Return the difference of a calibrated range from a joint's travel, [rad]."""
+    """Return a calibrated range's difference from the travel, [rad]."""
     if joint.has_stops:
         return abs(motor.span - joint.travel)
     return 0.0 if motor.span >= _FREE else _FREE - motor.span + _WIDE
 
 
 def find_unusable(arm: Sequence[Calibrated]) -> Iterator[str]:
-    """Yield joints whose range is none."""
+    """Yield joints without a usable range."""
     for one in arm:
         low, high = one.motor.range_min, one.motor.range_max
         where = f"{one.name}: expected a range of counts from low to high"
@@ -114,7 +113,7 @@ def find_unusable(arm: Sequence[Calibrated]) -> Iterator[str]:
 def find_file_doubts(
     motors: Mapping[str, MotorCalibration], joints: Sequence[Joint]
 ) -> Iterator[str]:
-    """Yield contradictions between a file's motors and an arm's joints."""
+    """Yield contradictions of a file and an arm."""
     ids = {joint.name: joint.spec.id for joint in joints}
     for name, motor in motors.items():
         # a file has no name of a limb before that of a joint
@@ -133,7 +132,7 @@ def find_file_doubts(
 
 
 def find_drifts(arm: Sequence[Calibrated]) -> Iterator[str]:
-    """Yield servos that a file's calibration is not of."""
+    """Yield servos unlike the file's."""
     off = [one for one in arm if abs(one.drift) > _DRIFT]
     pairs = [
         (one, other)
@@ -184,7 +183,7 @@ def _find_other_limits(arm: Sequence[Calibrated]) -> Iterator[str]:
 
 
 def find_contradictions(arm: Sequence[Calibrated]) -> Iterator[str]:
-    """Yield joints whose calibration contradicts their robot or their position."""
+    """Yield joints contradicting robot or position."""
     exchanged = _find_exchanged(arm)
     for one, other in exchanged:
         yield (

@@ -1,4 +1,4 @@
-"""Settings that a servo keeps without power: read, and written behind its lock."""
+"""Lasting settings of a servo, behind its lock."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Stored:
     """Calibration at the servo, [counts].
 
     Attributes:
-        homing_offset: Present position = encoder's position − this.
-        range_min: Lowest position that it obeys.
-        range_max: Highest; 0 with ``range_min`` 0: no limit.
+        homing_offset: Present = encoder's position − this.
+        range_min: Lowest goal.
+        range_max: Highest; both 0: no limit.
     """
 
     homing_offset: int
@@ -40,7 +40,7 @@ class Stored:
 
 
 def find_stored(values: Mapping[str, int]) -> Stored:
-    """Return the calibration in a servo's registers by name."""
+    """Return the calibration in registers."""
     return Stored(
         values["Homing_Offset"],
         values["Min_Position_Limit"],
@@ -49,28 +49,27 @@ def find_stored(values: Mapping[str, int]) -> Stored:
 
 
 def read_settings(wire: Wire, servo_id: int) -> dict[str, int]:
-    """Return the settings of a servo by register name.
+    """Return a servo's settings by register name.
 
     Raises:
-        BusTimeout: If it does not answer properly.
-        BusError: If the port is gone.
+        BusTimeout: No valid answer.
+        BusError: Lost port.
     """
     return split(wire.read_block(servo_id, SPAN), SPAN)
 
 
 def read_stored(wire: Wire, servo_id: int) -> Stored:
-    """Return the calibration at a servo; raises as ``read_settings``."""
+    """Return the calibration at a servo; raise as ``read_settings``."""
     return find_stored(read_settings(wire, servo_id))
 
 
 def write_stored(wire: Wire, servo_id: int, stored: Stored) -> None:
-    """Write the calibration to a limp servo and verify it.
+    """Write and verify a limp servo's calibration.
 
     Raises:
-        ServoError: If a value is out of range, torque is on, or the servo does not keep
-            the values.
-        BusTimeout: If it does not answer.
-        BusError: If the port is gone.
+        ServoError: Out of range, torque on, or not kept.
+        BusTimeout: No answer.
+        BusError: Lost port.
     """
     where = f"servo {servo_id} on '{wire.path}'"
     is_range = 0 <= stored.range_min <= stored.range_max < COUNTS
@@ -88,15 +87,12 @@ def write_stored(wire: Wire, servo_id: int, stored: Stored) -> None:
 
 
 def write_settings(wire: Wire, servo_id: int, wanted: Mapping[str, int]) -> list[str]:
-    """Write the settings that differ to a limp servo, and verify them.
-
-    Returns:
-        The names of the written ones.
+    """Return differing settings after writing them, limp.
 
     Raises:
-        ServoError: If torque is on or the servo does not keep the values.
-        BusTimeout: If it does not answer.
-        BusError: If the port is gone.
+        ServoError: Torque on, or not kept.
+        BusTimeout: No answer.
+        BusError: Lost port.
     """
     now = read_settings(wire, servo_id)
     different = {name: value for name, value in wanted.items() if now[name] != value}
@@ -123,7 +119,7 @@ def write_settings(wire: Wire, servo_id: int, wanted: Mapping[str, int]) -> list
 
 @contextmanager
 def unlocked(wire: Wire, servo_id: int) -> Iterator[None]:
-    """Let a servo keep what is written meanwhile; raises as ``write_checked``."""
+    """Unlock the EEPROM meanwhile; raise as ``write_checked``."""
     lock = REGISTERS["Lock"]
     wire.write_checked(servo_id, lock, 0)
     try:

@@ -1,7 +1,6 @@
-"""Examination of an arm on an open bus, without torque, motion or writing.
+"""Examination of an arm without torque, motion or writing.
 
-Each finding is whether a part is well, and a sentence with a remedy. Notes that begin
-with ``CHECK`` are no faults: the servo may be as somebody wants it.
+``CHECK`` begins findings that may be intended.
 """
 
 from __future__ import annotations
@@ -61,14 +60,13 @@ _SAME = 0.02  # [rad] chosen: a file of this arm has the servos' own homing offs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmModel:
-    """An arm as it should be.
+    """An expected arm.
 
     Attributes:
-        where: Its name in findings.
-        calibration: LeRobot's file or its name; empty: as at the servos.
-        is_driven: Whether its servos are to move it; else they are limp.
-        setting: Setting that names a file.
-        command: Command that calibrates it.
+        calibration: File or LeRobot's name; empty: as stored.
+        is_driven: Else limp.
+        setting: Names a file.
+        command: Calibrates it.
     """
 
     joints: tuple[Joint, ...]
@@ -80,20 +78,20 @@ class ArmModel:
 
     @property
     def remedy(self) -> str:
-        """Words for another calibration."""
+        """Remedy for a wrong calibration."""
         return f"calibrate it with {self.command}"
 
 
 def examine_servos(
     wire: Wire, joints: Sequence[Joint], *, is_driven: bool
 ) -> Generator[Finding, None, dict[int, Table]]:
-    """Yield findings on the servos of an open bus.
+    """Yield findings on an open bus.
 
     Returns:
-        The registers of each servo that answers, by id.
+        Registers by id.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     ids = [joint.spec.id for joint in joints]
     for text in (*find_foreigners(wire), *find_elsewhere(wire, ids)):
@@ -157,7 +155,6 @@ def _examine_servo(
 def _compare(
     path: str, joints: Sequence[Joint], tables: Mapping[int, Table]
 ) -> Iterator[str]:
-    """Yield servos that differ from the others of their arm."""
     seen = [
         (f"{joint.name}: servo {joint.spec.id} on '{path}'", tables[joint.spec.id])
         for joint in joints
@@ -225,7 +222,6 @@ def _most_common(found: Sequence[_Kind]) -> _Kind:
 def _search(
     wire: Wire, ids: Sequence[int], missing: Sequence[int]
 ) -> Iterator[Finding]:
-    """Yield servos that may be those that are missing."""
     for servo_id, baud in find_rates(wire, missing, BAUD_RATES).items():
         yield (
             False,
@@ -250,10 +246,10 @@ def _search(
 def examine_calibration(
     model: ArmModel, tables: Mapping[int, Table]
 ) -> Generator[Finding, None, bool]:
-    """Yield findings on the calibration of an arm, all of whose servos answer.
+    """Yield findings on calibration; all servos answer.
 
     Returns:
-        Whether it has one that can be used.
+        Whether it is usable.
     """
     ids = [joint.spec.id for joint in model.joints]
     stored = [find_stored(tables[i]) for i in ids]
@@ -291,7 +287,6 @@ def _read_doubts(model: ArmModel) -> Iterator[str]:
 
 
 def _suggest_file(model: ArmModel, arm: Sequence[Calibrated]) -> Iterator[Finding]:
-    """Yield LeRobot's file of these servos where another one is named."""
     if not model.calibration or all(abs(one.drift) <= _SAME for one in arm):
         return
     for path in list_files(is_leader=not model.is_driven):
@@ -313,7 +308,7 @@ def _is_of(one: Calibrated, by_id: Mapping[int, MotorCalibration]) -> bool:
 
 
 def describe_unseen(model: ArmModel) -> str:
-    """Return what no register shows, and how it is found."""
+    """Describe faults invisible in registers."""
     return (
         f"{model.where}: a horn that was fitted anew, or ids that were exchanged "
         "between joints of equal travel, do not show while each joint stands in its "

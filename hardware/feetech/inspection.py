@@ -1,4 +1,4 @@
-"""Faults of a servo, from its own registers, each with its remedy."""
+"""Faults of a servo, with remedies."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _CURES = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a servo, as ``<where>: expected <X>, got <Y>; <what to do>``."""
+    """``<where>: expected <X>, got <Y>; <what to do>``."""
 
     text: str
     is_fatal: bool = True
 
 
 def find_foreigners(wire: Wire) -> list[str]:
-    """Return the problem of another controller on the bus.
+    """Return the problem of another controller.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     n_bytes = wire.listen(_LISTEN)
     if n_bytes < _FOREIGN:
@@ -62,10 +62,10 @@ def find_foreigners(wire: Wire) -> list[str]:
 
 
 def find_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
-    """Return the problem of servos that all have another rate.
+    """Return the problem of a common other rate.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     found = find_common_rate(wire, ids, BAUD_RATES)
     if found is None:
@@ -79,10 +79,10 @@ def find_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
 
 
 def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Return the problem of a missing, wrong or duplicated servo, or None.
+    """Return the problem of a missing, wrong or duplicated servo.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     where = f"servo {spec.id} on '{wire.path}'"
     number = wire.ping(spec.id)
@@ -107,7 +107,7 @@ def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
 def find_problems(
     kept: Mapping[str, int], measured: Mapping[str, int], where: str
 ) -> list[Problem]:
-    """Return the problems in a servo's settings and measurements by register name."""
+    """Return the problems in settings and measurements."""
     return [*_judge_settings(kept, where), *_judge_state(kept, measured, where)]
 
 
@@ -169,7 +169,7 @@ def _judge_state(
 
 
 def describe_faults(bits: int) -> str:
-    """Return the faults of Status bits with their remedies."""
+    """Return Status faults with remedies."""
     cures = [cure for bit, cure in _CURES.items() if bits & bit]
     cure = "; ".join(cures) or "power-cycle it"
     return f"expected no error, got '{describe_errors(bits)}'; {cure}"

@@ -1,9 +1,8 @@
-"""Servo models and the register table of Feetech's STS series.
+"""Servo models and registers of Feetech's STS series.
 
-Addresses and sizes: Feetech's memory table of the STS series (doc.feetech.cn,
-FT-SMS-STS-emanual; docs.rs/crate/st3215, ``build.rs``), the same as in LeRobot's
-``motors/feetech/tables.py`` and in pollen-robotics/rustypot, ``servo/feetech``. Numbers
-of two bytes have the low byte first, and a sign bit beside their magnitude.
+Source: Feetech's memory table (doc.feetech.cn, FT-SMS-STS-emanual;
+docs.rs/crate/st3215, ``build.rs``), as in LeRobot's ``motors/feetech/tables.py`` and
+pollen-robotics/rustypot, ``servo/feetech``. Numbers are little-endian, with a sign bit.
 """
 
 from __future__ import annotations
@@ -123,12 +122,11 @@ _NUMBERS: Mapping[str, int] = {"sts3215": 777, "sts3250": 2825}
 
 @dataclass(frozen=True, slots=True)
 class ServoSpec:
-    """A servo that should be on the bus.
+    """A servo expected on the bus.
 
     Attributes:
         id: 0 … 253.
-        torque_limit: Largest share of its torque, written before torque goes on; None:
-            as in its EEPROM.
+        torque_limit: Share, written before torque; None: as in EEPROM.
     """
 
     id: int
@@ -137,15 +135,15 @@ class ServoSpec:
 
 
 def model_names() -> tuple[str, ...]:
-    """Return the names of all models."""
+    """Return all names."""
     return tuple(_NUMBERS)
 
 
 def find_number(name: str) -> int:
-    """Return the model number of a known model.
+    """Return a known model's number.
 
     Raises:
-        BusError: If it is unknown.
+        BusError: Unknown model.
     """
     if name not in _NUMBERS:
         known = ", ".join(_NUMBERS)
@@ -154,19 +152,19 @@ def find_number(name: str) -> int:
 
 
 def find_name(number: int) -> str:
-    """Return the name of a model by its number."""
+    """Return a model's name by its number."""
     names = {known: name for name, known in _NUMBERS.items()}
     return names.get(number, f"model number {number}")
 
 
 def make_span(first: str, last: str) -> Register:
-    """Return the block from one register to another."""
+    """Return the block between two registers."""
     begin, end = REGISTERS[first], REGISTERS[last]
     return Register(begin.address, end.address + end.size - begin.address)
 
 
 def split(block: bytes, span: Register) -> dict[str, int]:
-    """Return the numbers of a block by register name."""
+    """Return a block's numbers by register."""
     return {
         name: decode(name, block[at : at + register.size])
         for name, register in REGISTERS.items()
@@ -175,12 +173,12 @@ def split(block: bytes, span: Register) -> dict[str, int]:
 
 
 def decode(name: str, data: bytes) -> int:
-    """Return the number of a register's bytes."""
+    """Return a register's number from bytes."""
     return with_sign(name, int.from_bytes(data, "little"))
 
 
 def with_sign(name: str, value: int) -> int:
-    """Return the number of a register's unsigned content."""
+    """Return a register's number from unsigned content."""
     bit = _SIGNED.get(name)
     if bit is None or not value >> bit & 1:
         return value
@@ -188,13 +186,13 @@ def with_sign(name: str, value: int) -> int:
 
 
 def encode(name: str, value: int) -> int:
-    """Return the unsigned content of a register for a number within its range."""
+    """Return a register's unsigned content."""
     bit = _SIGNED.get(name)
     return value if bit is None or value >= 0 else -value | 1 << bit
 
 
 def count_angle(count: float) -> float:
-    """Return the angle of a count, [rad]."""
+    """Return a count's angle, [rad]."""
     return (count - ZERO_COUNT) * UNIT
 
 

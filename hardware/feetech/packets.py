@@ -1,9 +1,7 @@
 """Packets by the vendor's SDK 1.0, with its faults mended.
 
-The SDK takes any reply for the requested register, ends a sync read at the first silent
-servo, drops the error bytes of sync reads, and swaps the bytes of all numbers after
-another part of the process has chosen so (``SCS_SETEND``). Numbers are made elsewhere,
-from bytes.
+The SDK takes any reply for the requested register, ends a sync read at a silent servo,
+drops the error bytes of sync reads, and swaps numbers' bytes after ``SCS_SETEND``.
 """
 
 from __future__ import annotations
@@ -32,12 +30,11 @@ _Answer = tuple[list[int], int, int]
 
 
 class Packets(protocol_packet_handler):  # type: ignore[misc] # the SDK has no types
-    """Packs and unpacks.
+    """Packet handler.
 
     Attributes:
-        n_damaged: Packets with a wrong checksum.
-        n_echoes: Requests that the adapter returned.
-        errors: Error byte of each servo's newest packet, by id.
+        n_echoes: Requests returned by the adapter.
+        errors: Newest error byte by id.
     """
 
     def __init__(self) -> None:
@@ -79,12 +76,11 @@ class Packets(protocol_packet_handler):  # type: ignore[misc] # the SDK has no t
         return self._receive(port, txpacket[_ID], size)
 
     def readRx(self, port: SerialPort, scs_id: int, length: int) -> _Answer:
-        """Return parameters, result and error byte of this servo's status packet."""
+        """Return parameters, result and error byte of a status packet."""
         packet, result, error = self._receive(port, scs_id, length)
         return list(packet[_PARAMETER : _PARAMETER + length]), result, error
 
     def _receive(self, port: SerialPort, scs_id: int, size: int) -> _Answer:
-        """Return a servo's next packet; another length is a late answer."""
         # an echo of a ping is an answer with error 1 as well, and is not skipped
         while True:
             packet, result = self.rxPacket(port)
@@ -99,7 +95,7 @@ class Packets(protocol_packet_handler):  # type: ignore[misc] # the SDK has no t
         return packet, result, packet[_ERROR]
 
     def ping(self, port: SerialPort, scs_id: int) -> tuple[int, int, int]:
-        """Return a servo's model number, the result, and its error byte."""
+        """Return model number, result and error byte."""
         request = [0, 0, scs_id, 2, INST_PING, 0]
         _, result, error = self.txRxPacket(port, request)
         if result != COMM_SUCCESS:
@@ -108,9 +104,9 @@ class Packets(protocol_packet_handler):  # type: ignore[misc] # the SDK has no t
         return int.from_bytes(bytes(data), "little"), result, error
 
     def ping_all(self, port: SerialPort, patience: float) -> tuple[set[int], bool]:
-        """Return the ids that answer to one ping, and whether packets were damaged.
+        """Return answering ids and whether packets were damaged.
 
-        ``patience`` is the longest wait for the next answer, [s].
+        ``patience`` is an answer's longest wait, [s].
         """
         found: set[int] = set()
         is_damaged = False
@@ -131,7 +127,7 @@ class Packets(protocol_packet_handler):  # type: ignore[misc] # the SDK has no t
     def sync_read(
         self, port: SerialPort, address: int, size: int, ids: Sequence[int]
     ) -> tuple[dict[int, bytes], int]:
-        """Return the blocks of the servos that answered, and the last result."""
+        """Return answering servos' blocks, and the last result."""
         rows: dict[int, bytes] = {}
         result = self.syncReadTx(port, address, size, list(ids), len(ids))
         while result == COMM_SUCCESS and len(rows) < len(ids):

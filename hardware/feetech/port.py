@@ -8,4 +8,4 @@ from paprle.hardware.serial_bus.port import QuietPort
 
 
 class SerialPort(QuietPort, PortHandler):  # type: ignore[misc] # the SDK has no types
-    """A port for one thread; a reply may take ``timeout`` [s] beyond its own bytes."""
+    """Port for one thread; replies may take ``timeout`` [s] beyond their bytes."""

@@ -1,4 +1,4 @@
-"""Search of the serial ports for buses of Feetech servos; writes nothing to servos."""
+"""Search for Feetech servos, without writing."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ _BY_ID = Path("/dev/serial/by-id")
 
 @dataclass(frozen=True, slots=True)
 class FoundBus:
-    """A port, and the servos that answer there.
+    """A port and its servos.
 
     Attributes:
-        path: With a lasting name where there is one.
-        models: Model names by id.
-        voltage: Supply of the first servo, [V]; 0 without servos.
-        problem: Reason that it could not be asked, or "".
-        stored: Calibration at each servo of a whole arm, by id.
-        has_torque: Whether a servo of a whole arm holds its place.
+        path: With a lasting name if possible.
+        voltage: Of the first servo, [V], or 0.
+        problem: Reason for no answer, or "".
+        stored: Calibrations of a whole arm, by id.
+        has_torque: Of a whole arm's servo.
     """
 
     path: str
@@ -50,12 +49,12 @@ class FoundBus:
     has_torque: bool = False
 
     def has_arm(self, ids: Sequence[int] = ARM_IDS) -> bool:
-        """Return whether all of some ids answer."""
+        """Return whether all ids answer."""
         return set(ids) <= set(self.models)
 
 
 def list_usb_ports() -> tuple[str, ...]:
-    """Return the serial ports on USB, by lasting names where they have one."""
+    """Return USB's serial ports, by lasting names if possible."""
     lasting = {str(link.resolve()): str(link) for link in sorted(_BY_ID.glob("*"))}
     devices = sorted(p.device for p in list_ports.comports() if p.vid is not None)
     return tuple(lasting.get(str(Path(d).resolve()), d) for d in devices)
@@ -67,13 +66,13 @@ def find_buses(
     baud: int = _BAUD,
     timeout: float = TIMEOUT,
 ) -> list[FoundBus]:
-    """Return each port with the servos that answer there; one at a time.
+    """Return ports with their servos.
 
     Args:
-        paths: Ports to ask; None: all on USB.
-        ids: Ids to ask for.
+        paths: None: all on USB.
+        ids: To ask.
         baud: [bit/s].
-        timeout: Of an answer, [s].
+        timeout: [s].
     """
     chosen = list_usb_ports() if paths is None else paths
     return [_look(Wire(path, baud, timeout), ids) for path in chosen]
@@ -103,10 +102,10 @@ Angles = Callable[[], list[float]]
 def reading_angles(
     path: str, ids: Sequence[int] = ARM_IDS, baud: int = _BAUD
 ) -> Iterator[Angles]:
-    """Open a port and give a source of its servos' angles.
+    """Open a port; yield a source of angles.
 
     Raises:
-        BusError: If it cannot be opened.
+        BusError: It does not open.
     """
     wire, at = Wire(path, baud), REGISTERS["Present_Position"]
 

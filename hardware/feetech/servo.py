@@ -1,4 +1,4 @@
-"""One servo of a bus: checks, torque on and off, counts to SI units."""
+"""Position servo."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ SILENT = State()
 
 
 def _find_rest(values: Mapping[str, int]) -> int:
-    """Return the goal at which a servo stays: its own where it hangs below that."""
     present, goal = values["Present_Position"], values["Goal_Position"]
     stands = abs(values["Present_Velocity"]) <= _STANDS
     hangs = values["Torque_Enable"] == 1 and stands and abs(goal - present) <= _SAG
@@ -80,12 +79,8 @@ class Servo:
     """A servo on a bus.
 
     Attributes:
-        is_alive: It answers.
-        is_held: Torque was switched on here, and the servo follows goals.
-        is_on: Its torque, as last seen.
-        errors: Its error bits, as last seen.
-        loss: Reason that it no longer follows goals, or "".
-        stored: Calibration at the servo.
+        is_held: Torque is on by us; it follows goals.
+        errors: As last seen.
     """
 
     spec: ServoSpec
@@ -101,7 +96,7 @@ class Servo:
 
     @property
     def span(self) -> Register:
-        """Register of its measurements."""
+        """Register of the measurements."""
         return MEASURED
 
     @property
@@ -111,13 +106,13 @@ class Servo:
         return "; ".join([*errors, *([self.loss] if self.loss else [])])
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check the servo; write nothing.
+        """Check the servo without writing.
 
         Returns:
-            Problems that forbid its use; ``warnings`` has the others.
+            Fatal problems; ``warnings`` has the others.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         absence = find_absence(wire, self.spec)
         if absence is not None:
@@ -142,12 +137,12 @@ class Servo:
         return []
 
     def hold(self, wire: Wire) -> None:
-        """Switch torque on where the servo is; nothing moves.
+        """Switch torque on in place.
 
         Raises:
-            ServoError: If it is beyond its limits or does not take a value.
-            BusTimeout: If it does not answer properly.
-            BusError: If the port is gone.
+            ServoError: Beyond its limits, or a refused value.
+            BusTimeout: No valid answer.
+            BusError: Lost port.
         """
         servo_id = self.spec.id
         now = split(wire.read_block(servo_id, _CONTROL), _CONTROL)
@@ -167,7 +162,6 @@ class Servo:
         self.is_held, self.loss = True, ""
 
     def _find_goal_here(self, rest: int, path: str) -> int:
-        """Return the goal at which torque moves nothing, within the limits."""
         low, high = self._limits
         goal = min(max(rest, low), high)
         if abs(goal - rest) > _NEAR:
@@ -197,17 +191,17 @@ class Servo:
         )
 
     def make_limp(self, wire: Wire) -> None:
-        """Switch torque off and verify it.
+        """Switch torque off, verified.
 
         Raises:
-            BusError: If torque is not verified to be off.
+            BusError: Unverified torque.
         """
         self.is_held = False
         wire.write_checked(self.spec.id, REGISTERS["Torque_Enable"], 0)
         self.is_on, self.loss = False, ""
 
     def lose(self, why: str) -> None:
-        """Stop sending goals for a reason; the servo keeps its torque."""
+        """Stop following goals for a reason; torque stays."""
         if self.is_held:
             self.is_held, self.loss = False, why
 
@@ -215,7 +209,7 @@ class Servo:
         """Notice lost torque and a restart.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         try:
             block = wire.read_block(self.spec.id, _CONTROL, tries=1)
@@ -243,9 +237,9 @@ class Servo:
         return profile == (ACCELERATION, SPEED)
 
     def decode(self, row: bytes) -> State:
-        """Return the measurements of a row of ``MEASURED``.
+        """Return the measurements in a row of ``MEASURED``.
 
-        The current has the sign of the load: some servos give its magnitude alone.
+        The current gets the load's sign, which some servos omit.
         """
         count, speed, load, volts, heat, errors, moving, current = _ROW.unpack(row)
         load = with_sign("Present_Load", load)
@@ -263,14 +257,13 @@ class Servo:
         )
 
     def _unwrap(self, count: int) -> int:
-        """Return the count nearest to the last one, whole turns aside."""
         if self._place is not None:
             count += COUNTS * round((self._place - count) / COUNTS)
         self._place = count
         return count
 
     def find_goal(self, angle: float) -> int:
-        """Return the goal of an angle, [rad], within the limits and this turn."""
+        """Return an angle's goal, [counts], from [rad], within limits and turn."""
         count = round(angle / UNIT) + ZERO_COUNT
         turns = 0 if self._place is None else math.floor(self._place / COUNTS)
         low, high = self._limits

@@ -1,4 +1,4 @@
-"""Set-up of a lone servo's id, rate and settings."""
+"""Set-up of a lone servo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SETTLE = 0.05  # [s] chosen: what was sent leaves before the port changes its r
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A servo that answers, at ``baud`` [bit/s]."""
+    """Answering servo, at ``baud`` [bit/s]."""
 
     id: int
     model: str
@@ -37,12 +37,12 @@ class Found:
 
 
 def find_alone(wire: Wire, patience: float = SCAN) -> Found:
-    """Return the only connected servo, at any id and rate.
+    """Return the only servo, at any id and rate.
 
-    ``patience`` is the wait for its answer at each rate, [s].
+    ``patience`` is the wait per rate, [s].
 
     Raises:
-        BusError: If none answers, or several do.
+        BusError: None or several answer.
     """
     alone = search_alone(wire, BAUD_RATES, partial(wire.scan, patience))
     own = wire.baud
@@ -63,11 +63,10 @@ def _refuse_twins(wire: Wire, servo_id: int) -> None:
 
 
 def set_up(wire: Wire, found: Found, goal: ServoSpec, baud: int) -> None:
-    """Write and verify the settings that differ; the servo is limp afterwards.
+    """Write and verify differing settings, limp.
 
     Raises:
-        BusError: If it is another model, is duplicated, the rate is not one that can be
-            set, or the servo refuses.
+        BusError: Another model, a duplicate, refusal, or invalid rate.
     """
     where = f"servo {found.id} on '{wire.path}'"
     if found.model != goal.model:
@@ -92,10 +91,10 @@ def set_up(wire: Wire, found: Found, goal: ServoSpec, baud: int) -> None:
 
 
 def is_set_up(wire: Wire, found: Found, goal: ServoSpec, baud: int) -> bool:
-    """Return whether a found servo has all settings.
+    """Return whether a servo is set up.
 
     Raises:
-        BusError: If it does not answer, or the port is gone.
+        BusError: No answer, or lost port.
     """
     if (found.id, found.model, found.baud) != (goal.id, goal.model, baud):
         return False
@@ -110,7 +109,6 @@ def is_set_up(wire: Wire, found: Found, goal: ServoSpec, baud: int) -> bool:
 
 
 def _find_settings(wire: Wire, servo_id: int) -> dict[str, int]:
-    """Return the settings that a servo of an arm has."""
     usual = list_usual(read_settings(wire, servo_id))
     return usual | {
         "Return_Delay_Time": 0,
@@ -122,7 +120,6 @@ def _find_settings(wire: Wire, servo_id: int) -> dict[str, int]:
 
 
 def _move(wire: Wire, found: Found, servo_id: int, baud: int) -> None:
-    """Give a servo its id, then its rate."""
     lock = REGISTERS["Lock"]
     if found.id != servo_id:
         if wire.ping(servo_id, tries=2) is not None:

@@ -1,4 +1,4 @@
-"""Settings that servos of an arm usually have, and those that are odd."""
+"""Usual settings of servos."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GRIPPER = {"Max_Torque_Limit": 500, "Protection_Current": 250, "Overload_Torque
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Values of a setting that arms have, and the one to write otherwise."""
+    """Usual values, and the default."""
 
     low: int
     high: int
@@ -43,12 +43,12 @@ _USUAL: Mapping[str, Usual] = {
 
 
 def is_gripper(kept: Mapping[str, int]) -> bool:
-    """Return whether a servo has the protections of LeRobot's grippers."""
+    """Return whether protections are LeRobot's for grippers."""
     return all(kept[name] == value for name, value in _GRIPPER.items())
 
 
 def list_usual(kept: Mapping[str, int]) -> dict[str, int]:
-    """Return the settings to write where a servo's are odd."""
+    """Return replacements of odd settings."""
     wanted = {
         name: one.value
         for name, one in _USUAL.items()
@@ -64,13 +64,7 @@ def list_usual(kept: Mapping[str, int]) -> dict[str, int]:
 def find_odd(
     kept: Mapping[str, int], *, is_gripper_joint: bool, is_driven: bool
 ) -> Iterator[str]:
-    """Yield the settings that arms do not have, without the servo's name.
-
-    Args:
-        kept: Settings by register name.
-        is_gripper_joint: Whether it is the servo of a gripper.
-        is_driven: Whether it is to move its joint; else it stays limp.
-    """
+    """Yield odd settings; ``kept`` has values by register."""
     if kept["Phase"] & MIRRORED:
         yield (
             "expected its own direction, got a reversed one (bits 0 and 1 of Phase): "

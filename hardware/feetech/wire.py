@@ -1,4 +1,4 @@
-"""Single requests on a Feetech bus, with bounded retries."""
+"""Requests with bounded retries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ long."""
 
 
 class Wire(RegisterWire):
-    """An open port and its packets, for one thread."""
+    """Open port and packets, for one thread."""
 
     CORRUPT, SILENCE = COMM_RX_CORRUPT, COMM_RX_TIMEOUT
     RATES = "115200, 500000, 1000000"
@@ -42,10 +42,10 @@ class Wire(RegisterWire):
         return SerialPort(self.path, self.timeout)
 
     def scan(self, patience: float = SCAN) -> dict[int, int]:
-        """Return the model numbers of all servos by id.
+        """Return all model numbers by id.
 
         Raises:
-            BusError: If answers collide, or the port is gone.
+            BusError: Colliding answers, or lost port.
         """
         ids, is_damaged = self._guard("ping_all", patience)
         found = {i: self.ping(i) for i in sorted(ids)}
@@ -60,7 +60,7 @@ class Wire(RegisterWire):
 
     @contextmanager
     def slowly(self) -> Iterator[None]:
-        """Wait longer for answers: keeping a value delays one by 22 ms."""
+        """Allow slow answers: keeping a value takes 22 ms."""
         before = self.port.timeout
         self.port.timeout = max(before, _KEEPING)
         try:
@@ -69,10 +69,10 @@ class Wire(RegisterWire):
             self.port.timeout = before
 
     def sync_read(self, span: Register, ids: Sequence[int]) -> dict[int, bytes]:
-        """Return the blocks of the servos that answer, by id.
+        """Return answering servos' blocks by id.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         rows: dict[int, bytes]
         rows, result = self._guard("sync_read", span.address, span.size, ids)
@@ -81,10 +81,10 @@ class Wire(RegisterWire):
         return rows
 
     def sync_write(self, name: str, values: Mapping[int, int]) -> None:
-        """Write one register of several servos, signed numbers by id, unanswered.
+        """Write a register of servos, signed by id, unanswered.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         at = REGISTERS[name]
         rows = [
@@ -95,14 +95,14 @@ class Wire(RegisterWire):
         self._guard("syncWriteTxOnly", at.address, at.size, rows, len(rows))
 
     def write_name(self, servo_id: int, name: str, value: int) -> None:
-        """Write a signed number and read it back; raises as ``write_checked``."""
+        """Write and verify a signed number; raise as ``write_checked``."""
         self.write_checked(servo_id, REGISTERS[name], encode(name, value))
 
     def listen(self, duration: float) -> int:
-        """Return the number of bytes that come unasked within ``duration``, [s].
+        """Return the number of unrequested bytes within ``duration``, [s].
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         self.wait(duration)
         return len(self.receive(_CHUNK))

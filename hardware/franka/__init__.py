@@ -1,4 +1,4 @@
-"""Franka Research 3 over the Franka Control Interface, through ``pylibfranka``.
+"""Franka Research 3 over FCI, through ``pylibfranka``.
 
-Its calls keep Python's lock while they wait, so arm and hand have a process each.
+Its calls hold the GIL, so arm and hand have a process each.
 """

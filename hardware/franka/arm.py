@@ -1,4 +1,4 @@
-"""One arm behind its control unit: goals and states by way of a process of its own."""
+"""Arm behind its control unit."""
 
 from __future__ import annotations
 
@@ -46,12 +46,10 @@ class FrankaSettings:
     """Settings of an arm.
 
     Attributes:
-        host: Address of its control unit.
         rate: Of goals, [Hz].
-        has_hand: A Franka Hand is commanded.
-        grasp_force: Of the hand, [N].
-        collision_torque: Threshold of each joint, [N·m]; None: as set at the unit.
-        collision_force: Threshold of each axis, [N].
+        grasp_force: [N].
+        collision_torque: By joint, [N·m]; None: as set at the unit.
+        collision_force: By axis, [N].
     """
 
     host: str
@@ -64,7 +62,7 @@ class FrankaSettings:
 
 @dataclass(frozen=True, slots=True)
 class Jitter:
-    """Distances of states as they come, [ms], and the share of those over 2 ms."""
+    """Intervals of states, [ms], and the share over 2 ms."""
 
     median: float
     most: float
@@ -75,9 +73,8 @@ class FrankaArm(VendorArm):
     """A connected arm; ``open`` first.
 
     Attributes:
-        hand: None: the robot has none.
-        n_resets: How often the unit was elsewhere than commanded, by lost packets.
-        success_rate: Share of the last 100 commands that came in time, 0 … 1.
+        n_resets: Deviations from commands, by lost packets.
+        success_rate: Of the last 100 commands, 0 … 1.
     """
 
     def __init__(self, settings: FrankaSettings, clock: Clock) -> None:
@@ -94,13 +91,11 @@ class FrankaArm(VendorArm):
         self.n_resets, self.success_rate = 0, 0.0
 
     def open(self) -> None:
-        """Greet, unless it was, and start to command it where it is, without motion.
-
-        It is recovered from a reflex.
+        """Greet, recover from a reflex, and start without motion.
 
         Raises:
-            ImportError: If the SDK is not installed.
-            ArmError: If it cannot be reached, has another error, or moves.
+            ImportError: Missing SDK.
+            ArmError: Unreachable, erroneous or moving.
         """
         if self._process is None:
             self.greet()
@@ -121,14 +116,11 @@ class FrankaArm(VendorArm):
         self.start()
 
     def greet(self) -> State:
-        """Connect to the unit and return the arm's first state.
-
-        Returns:
-            The newest state.
+        """Return the arm's first state after connecting.
 
         Raises:
-            ImportError: If the SDK is not installed.
-            ArmError: If it cannot be reached.
+            ImportError: Missing SDK.
+            ArmError: Unreachable.
         """
         if importlib.util.find_spec("pylibfranka") is None:
             raise ImportError("no module 'pylibfranka'", name="pylibfranka")
@@ -148,10 +140,10 @@ class FrankaArm(VendorArm):
         return self._state
 
     def examine(self) -> Condition:
-        """Return the condition of a greeted arm at rest; ENDED: it can be started.
+        """Return the condition at rest; ENDED if startable.
 
         Raises:
-            ArmError: If another client moves it.
+            ArmError: Another client moves it.
         """
         end = time.monotonic() + _LISTEN_TIME
         while time.monotonic() < end:
@@ -165,7 +157,7 @@ class FrankaArm(VendorArm):
         return self._judge()
 
     def measure_jitter(self) -> Jitter:
-        """Return the jitter of a greeted arm's states, listened to for a second."""
+        """Return the states' jitter over a second."""
         stamps: list[int] = []
         end = time.monotonic() + _JITTER_TIME
         while time.monotonic() < end and self._process is not None:
@@ -187,12 +179,12 @@ class FrankaArm(VendorArm):
         return self._state is not None and self._state.is_streaming
 
     def write(self, q: Vec) -> None:
-        """Give one goal, shape (7,), [rad]; never waits."""
+        """Send a goal, shape (7,), [rad]; never waits."""
         self._goal_ns = self._clock()
         super().write(q)
 
     def find_held(self, reading: Reading) -> Vec:
-        """Return where the arm holds without new goals, shape (7,), [rad]."""
+        """Return the position held without new goals, shape (7,), [rad]."""
         state = self._state
         starved = self._clock() - self._goal_ns > 1e9 * _STARVED
         has_none = starved or self.is_muted  # of goals that count
@@ -214,7 +206,6 @@ class FrankaArm(VendorArm):
         return judge(self._state, self._errors, self._refusal)
 
     def _receive(self) -> None:
-        """Take what the process has sent."""
         process = self._process
         if process is None:
             return
@@ -257,7 +248,6 @@ class FrankaArm(VendorArm):
         self._command(Order.KEEP)
 
     def _end_program(self) -> None:
-        """Recover from a reflex, once the arm stands; it moves nothing."""
         state = self._state
         if state is None or state.mode is not Mode.REFLEX or self._refusal:
             return
@@ -270,7 +260,6 @@ class FrankaArm(VendorArm):
             self._command(Order.START)
 
     def _leave(self, *, is_powerless: bool) -> None:
-        """End the motion; the unit holds the arm. It has no command for brakes."""
         del is_powerless
         process, hand = self._process, self.hand
         self._process = self.hand = None

@@ -1,4 +1,4 @@
-"""A control unit's states as a condition, with the remedy of that condition."""
+"""States of the control unit, with remedies."""
 
 from __future__ import annotations
 
@@ -35,13 +35,7 @@ _WORDS: Mapping[Mode, str] = {
 
 
 def judge(state: State, errors: Errors, refusal: str) -> Condition:
-    """Return the condition of an arm that is to take goals.
-
-    Args:
-        state: Newest.
-        errors: Newest.
-        refusal: Why the last order was refused, or "".
-    """
+    """Return an arm's condition."""
     if state.mode is Mode.MOVE and state.is_streaming:
         return READY
     if state.mode is Mode.REFLEX and refusal:

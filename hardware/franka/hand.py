@@ -1,7 +1,6 @@
-"""The hand at the arm's flange, by a process of its own.
+"""Hand at the flange, in its own process.
 
-The SDK's calls return when a motion of the hand has ended, and cannot be interrupted
-from the same connection: a goal that comes meanwhile waits, and the newest one counts.
+The SDK's calls last as long as a motion; only the newest goal waits.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ class Hand:
     """Width in and out, [m].
 
     Attributes:
-        width: Measured between the fingers, [m].
-        speed: Of the width, [m/s].
-        failure: Why it is not obeyed, or "".
+        width: Measured, [m].
+        speed: [m/s].
+        failure: Reason for disobedience, or "".
     """
 
     def __init__(self, host: str, force: float) -> None:
-        """Describe the hand of a control unit; ``force``: of grasps, [N]."""
+        """Describe a hand; ``force`` of grasps, [N]."""
         self._words = (host, str(force))
         self._process: DeviceProcess | None = None
         self._stamp_ns = 0
@@ -44,7 +43,7 @@ class Hand:
         """Connect without motion.
 
         Raises:
-            ArmError: If it does not answer.
+            ArmError: No answer.
         """
         self._process = DeviceProcess(_WORKER, self._words)
         end = time.monotonic() + _FIRST_TIME
@@ -59,7 +58,7 @@ class Hand:
             )
 
     def read(self) -> None:
-        """Take what its process has sent."""
+        """Take arrived messages."""
         process = self._process
         if process is None:
             return
@@ -77,14 +76,14 @@ class Hand:
             self.failure = "hand: its process has ended"
 
     def write(self, width: float) -> None:
-        """Give it a width, [m]; never waits."""
+        """Set a width, [m]; never waits."""
         width = min(max(width, 0.0), MAX_WIDTH)
         if self._process is not None and abs(width - self._sent) >= _STEP:
             self._process.send(GOAL.pack(width))
             self._sent = width
 
     def close(self) -> None:
-        """End its process; may be called twice."""
+        """End its process; repeatable."""
         if self._process is not None:
             self._process.close()
             self._process = None

@@ -1,8 +1,8 @@
-"""The process of one hand: the SDK's calls, which wait with Python's lock.
+"""Process of one hand, for blocking calls.
 
     python -m paprle.hardware.franka.hand_worker FD ADDRESS FORCE
 
-Opening is a move; closing is a grasp, which holds an object by its force.
+Opening is a move; closing is a grasp by force.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _NEAR = 1e-3  # [m] chosen: the hand's accuracy; not commanded again
 
 
 def _serve(hand: Any, node: socket.socket, force: float) -> None:
-    """Obey the newest width until the owner has gone."""
     goal, has_failed, is_held = -1.0, False, False
     while True:
         width = hand.read_once().width
@@ -44,7 +43,6 @@ def _serve(hand: Any, node: socket.socket, force: float) -> None:
 
 
 def _take_newest(node: socket.socket) -> tuple[float | None, bool]:
-    """Return the newest width, if any came, and whether the owner is there."""
     found = None
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -56,7 +54,7 @@ def _take_newest(node: socket.socket) -> tuple[float | None, bool]:
 
 
 def main(words: list[str]) -> None:
-    """Serve one hand; ``words`` as in the module's usage."""
+    """Serve one hand."""
     node = socket.socket(fileno=int(words[0]))
     try:
         hand = importlib.import_module("pylibfranka").Gripper(words[1])

@@ -1,4 +1,4 @@
-"""Limits that the control unit sets to commands of its motion generator.
+"""Limits of the control unit's motion generator.
 
 Sources: FCI documentation, "Robot limits"; libfranka 0.21, ``rate_limiting.h`` and
 ``joint_velocity_limits.cpp``.
@@ -22,9 +22,9 @@ class MotionLimits:
         dq: Far from the ends, shape (7,), [rad/s].
         ddq: [rad/s²].
         dddq: [rad/s³].
-        end_lower: Ends that the speed near them is counted from, shape (7,), [rad].
+        end_lower: Ends for the speed's decrease, shape (7,), [rad].
         end_upper: Likewise.
-        offset: That it is less there, shape (7,), [rad/s].
+        offset: Of that speed, shape (7,), [rad/s].
         deceleration: Towards an end, shape (7,), [rad/s²].
     """
 
@@ -37,13 +37,9 @@ class MotionLimits:
     deceleration: Vec
 
     def find_speeds(self, q: Vec) -> tuple[Vec, Vec]:
-        """Return the lowest and highest speed at joints.
+        """Return the lowest and highest speed at q, shape (7,), [rad], [rad/s].
 
-        Args:
-            q: Shape (7,), [rad].
-
-        Returns:
-            Both of shape (7,), [rad/s]; 0 at an end and beyond it.
+        It is 0 from an end on.
 
         References:
             ``JointVelocityLimitsConfig::getUpperJointVelocityLimits`` of libfranka:

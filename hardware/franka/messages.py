@@ -1,7 +1,4 @@
-"""Messages between a driver and the process of its arm, over one socket pair.
-
-A packet is a message: its first byte is its kind.
-"""
+"""Packets between a driver and its process, kind first."""
 
 from __future__ import annotations
 
@@ -48,19 +45,17 @@ _STATE_LAYOUT = struct.Struct(f"<BqqBBfI{4 * N}d")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The arm at one instant; arrays have shape (7,).
+    """The arm at one instant, shape (7,).
 
     Attributes:
-        stamp_ns: When the process received it, on the host's monotonic clock, [ns].
-        device_ms: The control unit's time of it, [ms].
-        mode: Of the robot.
-        is_streaming: The process commands the arm.
-        success_rate: Share of the last 100 commands that came in time, 0 … 1.
-        n_resets: How often the unit was elsewhere than commanded.
+        stamp_ns: Receipt, monotonic, [ns].
+        device_ms: The unit's time, [ms].
+        success_rate: Of the last 100 commands, 0 … 1.
+        n_resets: Deviations from commands.
         q: Measured, [rad].
         dq: Measured, [rad/s].
-        tau: External torques, [N·m].
-        end: Where the arm comes to rest without further goals, [rad].
+        tau: External, [N·m].
+        end: Rest without goals, [rad].
     """
 
     stamp_ns: int
@@ -81,7 +76,7 @@ class Errors:
 
     Attributes:
         now: Of the robot.
-        last: Of the last motion, and why it ended.
+        last: End of the last motion.
     """
 
     now: str
@@ -90,14 +85,14 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The process has ended, or could not begin."""
+    """End or failed start of the process."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An order that the robot refused."""
+    """A refused order."""
 
     text: str
 
@@ -106,20 +101,20 @@ News = State | Errors | Failure | Note
 
 
 def pack_goal(q: Vec) -> bytes:
-    """Return the message of a goal, shape (7,), [rad]."""
+    """Return a goal's packet, shape (7,), [rad]."""
     return _GOAL_LAYOUT.pack(Order.GOAL, *q.tolist())
 
 
 def pack_order(order: Order) -> bytes:
-    """Return the message of an order without a goal."""
+    """Return another order's packet."""
     return bytes((order,))
 
 
 def unpack_order(data: bytes) -> tuple[Order, Vec | None]:
-    """Return an order and its goal, shape (7,), [rad], if it has one.
+    """Return an order and its goal, shape (7,), [rad], if any.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: Invalid packet.
     """
     order = Order(data[0])
     if order is not Order.GOAL:
@@ -130,7 +125,7 @@ def unpack_order(data: bytes) -> tuple[Order, Vec | None]:
 
 
 def pack_news(news: News) -> bytes:
-    """Return the message of something new."""
+    """Return news as a packet."""
     if isinstance(news, State):
         return _STATE_LAYOUT.pack(
             _STATE,
@@ -153,10 +148,10 @@ def pack_news(news: News) -> bytes:
 
 
 def unpack_news(data: bytes) -> News:
-    """Return the content of a message of the process.
+    """Return a packet's content.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: Invalid packet.
     """
     if data[0] == _STATE and len(data) == _STATE_LAYOUT.size:
         _, stamp, device, mode, streams, share, n, *rest = _STATE_LAYOUT.unpack(data)

@@ -1,4 +1,4 @@
-"""A process of one device, and the socket pair to it; for arm and hand."""
+"""Process of one device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _JOIN = 5.0  # [s] chosen: an arm brakes in 0.4 s, and the SDK waits 1 s for a s
 
 
 class DeviceProcess:
-    """A child process that ends with its parent."""
+    """Child process that ends with its parent."""
 
     def __init__(self, module: str, words: Sequence[str]) -> None:
         """Start ``python -m module FD words``."""
@@ -31,7 +31,7 @@ class DeviceProcess:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Its process id."""
         return self._process.pid
 
     @property
@@ -40,7 +40,7 @@ class DeviceProcess:
         return self._process.poll() is None
 
     def send(self, data: bytes) -> bool:
-        """Send a message without waiting; return whether it was taken."""
+        """Return whether a message was taken, without waiting."""
         try:
             self._node.send(data)
         except OSError:
@@ -48,13 +48,13 @@ class DeviceProcess:
         return True
 
     def receive(self) -> Iterator[bytes]:
-        """Yield the messages that have come."""
+        """Yield arrived messages."""
         with contextlib.suppress(OSError):
             while data := self._node.recv(LONGEST):
                 yield data
 
     def close(self) -> None:
-        """Let it end, and end it where it does not; may be called twice."""
+        """Await or force its end; repeatable."""
         self._node.close()
         try:
             self._process.wait(_JOIN)

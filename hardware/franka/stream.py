@@ -1,10 +1,8 @@
-"""Commands at 1 kHz from goals at the gate's rate, inside the control unit's limits.
+"""Commands at 1 kHz from slower goals, within the unit's limits.
 
-Goals are the control points of a uniform cubic B-spline: its speed, acceleration and
-jerk are bounded by the differences of its control points, which the gate has limited.
-Between goal and control point stands a law that catches up after a pause, and brakes
-where no goal comes. A last law keeps each command inside the limits from where the unit
-is, also after packets were lost. Pure: no clock, no device.
+Goals are control points of a uniform cubic B-spline, which bounds speed, acceleration
+and jerk. One law catches up after a pause and brakes without goals; another keeps
+commands within the limits after lost packets.
 """
 
 from __future__ import annotations
@@ -33,20 +31,20 @@ _REST = 1e-4  # [rad/s] chosen
 
 
 class Stream:
-    """The next command, from the goals so far.
+    """Generator of the next command.
 
     Attributes:
         q: Last command, shape (7,), [rad].
-        dq: Its speed, shape (7,), [rad/s].
-        ddq: Its acceleration, shape (7,), [rad/s²].
-        n_resets: How often the unit was elsewhere than commanded.
+        dq: Shape (7,), [rad/s].
+        ddq: Shape (7,), [rad/s²].
+        n_resets: Deviations from commands.
     """
 
     def __init__(self, q: Vec, rate: float, limits: MotionLimits) -> None:
-        """Stand at joints.
+        """Begin at rest.
 
         Args:
-            q: Desired joints of the unit, shape (7,), [rad].
+            q: The unit's desired joints, shape (7,), [rad].
             rate: Of goals, [Hz].
             limits: Of the unit.
         """
@@ -76,7 +74,7 @@ class Stream:
 
     @property
     def end(self) -> Vec:
-        """Its rest without further goals, shape (7,), [rad]."""
+        """Rest without goals, shape (7,), [rad]."""
         v = self._v
         way = 0.5 * v * np.abs(v) / _BRAKE + 0.5 * v * self._period
         found: Vec = self._points[-1] + way
@@ -98,16 +96,16 @@ class Stream:
             self._last_goal = self._goals.popleft()
 
     def halt(self) -> None:
-        """Forget the goals that wait, and brake."""
+        """Forget waiting goals, and brake."""
         self._goals.clear()
         self._last_goal, self._is_filling = None, True
 
     def note_unit(self, n: int, q_d: Vec, dq_d: Vec, ddq_d: Vec) -> None:
-        """Note where the unit is, before each step.
+        """Note the unit's place, before each step.
 
         Args:
-            n: Cycles since the last step; more than one: packets were lost.
-            q_d: Desired joints as the unit says them, shape (7,), [rad].
+            n: Cycles since the last step; above one after lost packets.
+            q_d: Desired joints, shape (7,), [rad].
             dq_d: Shape (7,), [rad/s].
             ddq_d: Shape (7,), [rad/s²].
         """
@@ -127,7 +125,7 @@ class Stream:
         return self.q
 
     def _limit(self, ddq: Vec) -> Vec:
-        """Return an acceleration inside the limits. References: ``limitRate``."""
+        """Return an acceleration within limits, as libfranka's ``limitRate``."""
         low, high = self._ends.find_speeds(self.q)
         ratio = self._dddq_max / self._ddq_max
         most = np.minimum(ratio * (high - self.dq), self._ddq_max)
@@ -138,7 +136,6 @@ class Stream:
         return limited
 
     def _advance(self) -> tuple[Vec, Vec, Vec]:
-        """Return the spline's place, speed and acceleration a millisecond later."""
         waiting = len(self._goals) + 1.0 - self._u
         is_full = not self._is_filling
         aim = _GAIN * (waiting - _DEPTH - 0.5) if is_full else 0.0
@@ -160,7 +157,6 @@ class Stream:
         return r, pace * dr, pace * pace * (b + u * (c - b))
 
     def _choose_point(self) -> Vec:
-        """Return the next control point."""
         if self._is_filling and len(self._goals) > _DEPTH:
             self._is_filling = False
         last, period = self._points[-1], self._period
@@ -176,7 +172,6 @@ class Stream:
         return last + period * self._v
 
     def _catch_up(self, goal: Vec, speed: Vec) -> Vec:
-        """Return the speed of the next control point towards a goal that moves."""
         period = self._period
         short = goal - self._points[-1] - period * speed
         most = np.sqrt(2 * _CATCH_UP * np.abs(short))

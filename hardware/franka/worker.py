@@ -1,14 +1,10 @@
-"""The process of one arm: its connection, its loop at 1 kHz, and nothing else.
+"""Process of one arm, with its loop at 1 kHz.
 
     python -m paprle.hardware.franka.worker FD ADDRESS RATE WATCHDOG TORQUE FORCE
 
-``pylibfranka`` keeps Python's lock while it waits, and a motion that ended by an error
-cannot be left without its destructor, which ends the process where the unit refuses to
-stop once more. So such a motion is kept, and a new one is begun in a new image of this
-process.
-
-It brakes where goals do not come, ends the motion where its owner is silent for the
-watchdog's time, and ends with its owner.
+``pylibfranka`` holds the GIL while it waits. Destroying a failed motion may end the
+process, so it is kept; a new one begins in a new image. The process brakes without
+goals, ends the motion after the watchdog's time, and ends with its owner.
 """
 
 from __future__ import annotations
@@ -57,10 +53,9 @@ _MODES = {
 
 
 class Worker:
-    """One connection, from its begin to its end."""
+    """One connection."""
 
     def __init__(self, node: socket.socket, words: list[str]) -> None:
-        """Take the owner's socket and the command line's settings."""
         self._node = node
         self._node.setblocking(False)
         address, rate, watchdog, torque, force = words
@@ -80,7 +75,7 @@ class Worker:
         self._is_owned = True
 
     def run(self) -> None:
-        """Connect, then serve until the owner has gone or the connection is lost."""
+        """Serve until the owner or the connection is gone."""
         try:
             self._sdk = importlib.import_module("pylibfranka")
             self._connect()
@@ -95,7 +90,6 @@ class Worker:
         self._robot = sdk.Robot(self._address, sdk.RealtimeConfig.kIgnore)
 
     def _idle(self) -> None:
-        """Read one state, and do what was ordered."""
         state = self._robot.read_once()
         self._publish(state, None)
         self._listen()
@@ -111,7 +105,6 @@ class Worker:
             self._send(pack_news(Note(_shorten(err))))
 
     def _move(self) -> None:
-        """Command the arm until it is to end or an error ends it."""
         if self._dead_motion is not None:
             self._begin_anew()
         sdk, robot = self._sdk, self._robot
@@ -172,7 +165,6 @@ class Worker:
         return is_asked or is_silent or not self._is_owned
 
     def _listen(self) -> None:
-        """Take the owner's messages."""
         with contextlib.suppress(BlockingIOError):
             while self._is_owned:
                 data = self._receive()
@@ -187,7 +179,6 @@ class Worker:
                     self._orders.add(order)
 
     def _receive(self) -> bytes:
-        """Return a message of the owner; empty: it has gone."""
         try:
             return self._node.recv(LONGEST)
         except ConnectionError:  # it left with unread states
@@ -227,7 +218,6 @@ class Worker:
         return True
 
     def _begin_anew(self) -> NoReturn:
-        """Replace this process by a new one without ended motions."""
         fd = self._node.fileno()
         os.closerange(3, fd)
         os.closerange(fd + 1, _FD_END)  # the unit sees the connection end
@@ -236,12 +226,11 @@ class Worker:
 
 
 def _shorten(err: Exception) -> str:
-    """Return an error's words in one line, without the library's name."""
     return " ".join(str(err).replace("libfranka:", "").split())
 
 
 def main(words: list[str]) -> None:
-    """Serve one arm; ``words`` as in the module's usage."""
+    """Serve one arm."""
     with contextlib.suppress(OSError, AttributeError):  # late where it is refused
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     worker = Worker(socket.socket(fileno=int(words[0])), words[1:])

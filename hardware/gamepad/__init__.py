@@ -1,1 +1,1 @@
-"""Game controllers, through SDL as pygame ships it."""
+"""Game controllers, through pygame's SDL."""

@@ -1,4 +1,4 @@
-"""SDL's names of the parts of a game controller.
+"""SDL's names of a game controller's parts.
 
 References:
     SDL 2, ``SDL_gamecontroller.h``: names of its mapping strings.
@@ -42,5 +42,5 @@ FULL = 32767  # spec: SDL_JOYSTICK_AXIS_MAX; the other end of a stick is -32768
 
 
 def normalise(raw: int) -> float:
-    """Return SDL's value of an axis in [-1, 1]."""
+    """Return SDL's axis value in [-1, 1]."""
     return max(raw / FULL, -1.0)

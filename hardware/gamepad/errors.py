@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class PadError(OSError):
-    """A game controller is missing, or SDL refuses; ``problems`` has one line each."""
+    """Missing pad or SDL's refusal; ``problems`` has a line each."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)

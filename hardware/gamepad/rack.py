@@ -1,4 +1,4 @@
-"""The pads of one leader: chosen by name, read without waiting, found again."""
+"""Pads of one leader."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNFELT = 1.5 / 0xFFFF  # chosen: the least amplitude that SDL can tell a driver
 class Rack:
     """Pads by name or GUID; all calls from one thread.
 
-    The empty text chooses the first free pad, ``virtual:PATH`` one of ``remote``.
+    Empty: the first free pad; ``virtual:PATH``: one of ``remote``.
     """
 
     def __init__(self, wanted: Sequence[str], database: str = "") -> None:
@@ -38,8 +38,8 @@ class Rack:
         """Find every pad.
 
         Raises:
-            PadError: With all problems.
-            ImportError: If pygame is not installed.
+            PadError: All problems.
+            ImportError: Missing pygame.
         """
         self._sdl = start_sdl(self._database)
         try:
@@ -61,7 +61,7 @@ class Rack:
             raise PadError(problem)
 
     def read(self, now_ns: int) -> list[Mapping[str, float] | None]:
-        """Return each pad's controls; None if it is missing.
+        """Return each pad's controls; None if missing.
 
         Sticks are in [-1, 1], triggers and buttons in [0, 1].
         """
@@ -79,7 +79,7 @@ class Rack:
         return [None if pad is None else _read(pad) for pad in self._pads]
 
     def rumble(self, row: int, strong: float, weak: float, time: float) -> None:
-        """Rumble a pad, if it has motors, for ``time`` [s]; amplitudes 0 … 1."""
+        """Rumble a pad for ``time`` [s]; amplitudes 0 … 1."""
         pad = self._pads[row]
         if pad is not None and self.can_rumble[row]:
             pad.rumble(strong, weak, round(1e3 * time))

@@ -1,8 +1,8 @@
-"""A virtual pad that other processes move over a Unix socket of datagrams, for tests.
+"""Virtual pad moved over a Unix datagram socket, for tests.
 
     {"leftx": 0.5, "a": 1}     moves controls
-    {"plug": 0}, {"plug": 1}   pulls its plug, and plugs it in again
-    {"freeze": 1}              stops all motion, as a lost radio does
+    {"plug": 0}, {"plug": 1}   unplugs, plugs in
+    {"freeze": 1}              stops all motion, as a lost radio
 
 The last sender receives each rumble: ``{"strong": 0.4, "weak": 0.0}``.
 """
@@ -23,13 +23,13 @@ _AT_ONCE = 64  # chosen: more than a sender at 1 kHz has sent between two readin
 
 
 class RemotePad:
-    """One pad and its socket; ``n_refused`` counts invalid datagrams."""
+    """One pad; ``n_refused`` counts invalid datagrams."""
 
     def __init__(self, path: str) -> None:
-        """Plug the pad in and listen at a path, where a stale socket is removed.
+        """Plug in and listen at a path; replace a stale socket.
 
         Raises:
-            OSError: If it cannot be made there.
+            OSError: Impossible path.
         """
         self._path, self.n_refused, self._n_told = Path(path), 0, 0
         self._sender: str = ""
@@ -42,11 +42,11 @@ class RemotePad:
 
     @staticmethod
     def name_of(path: str) -> str:
-        """Return the name of a socket's pad."""
+        """Return a socket's pad name."""
         return f"Virtual pad {path}"
 
     def obey(self) -> None:
-        """Execute the commands that arrived, and report rumbles; never waits."""
+        """Obey commands and report rumbles; never waits."""
         for _ in range(_AT_ONCE):
             try:
                 data, sender = self._socket.recvfrom(_LARGEST)
@@ -61,7 +61,7 @@ class RemotePad:
         self._n_told = len(self._pad.rumbled)
 
     def close(self) -> None:
-        """Unplug the pad and remove the socket."""
+        """Unplug and remove the socket."""
         self._pad.unplug()
         self._socket.close()
         self._path.unlink(missing_ok=True)

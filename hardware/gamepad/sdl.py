@@ -1,7 +1,4 @@
-"""SDL for a process without a window, with its own handlers of signals.
-
-Hints are set before pygame is loaded, unless a user has set them.
-"""
+"""SDL without window or signal handlers, by hints before pygame loads."""
 
 from __future__ import annotations
 
@@ -27,9 +24,9 @@ class Found(NamedTuple):
     """A pad that SDL sees.
 
     Attributes:
-        place: Its number until a pad comes or goes.
-        guid: SDL's identifier of its model.
-        instance: Its number while plugged in.
+        place: Until a pad comes or goes.
+        guid: Of its model.
+        instance: While plugged in.
     """
 
     place: int
@@ -44,7 +41,6 @@ class Sdl(NamedTuple):
     Attributes:
         joystick: ``pygame.joystick``.
         controller: ``pygame._sdl2.controller``.
-        update: Reads new reports.
     """
 
     joystick: Any
@@ -53,11 +49,11 @@ class Sdl(NamedTuple):
 
 
 def start_sdl(database: str = "") -> Sdl:
-    """Return SDL's modules, with mappings of a first call's ``database``.
+    """Return SDL's modules, with a first call's ``database``.
 
     Raises:
-        PadError: If SDL cannot start.
-        ImportError: If pygame is not installed.
+        PadError: SDL does not start.
+        ImportError: Missing pygame.
     """
     for hint, value in _HINTS.items():
         os.environ.setdefault(hint, value)

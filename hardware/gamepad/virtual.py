@@ -1,7 +1,4 @@
-"""Game controllers inside SDL by its virtual joysticks.
-
-They lack a maker's USB or Bluetooth reports, motion sensors and batteries.
-"""
+"""Virtual joysticks of SDL, without sensors and batteries."""
 
 from __future__ import annotations
 
@@ -61,11 +58,11 @@ class _Description(Structure):
 
 
 class Rumbled(NamedTuple):
-    """Rumble command that a pad received.
+    """Rumble command to a pad.
 
     Attributes:
-        strong: Amplitude of the motor of low frequency, 0 … 1.
-        weak: Of the other one.
+        strong: Low-frequency motor, 0 … 1.
+        weak: The other.
     """
 
     strong: float
@@ -73,11 +70,10 @@ class Rumbled(NamedTuple):
 
 
 class VirtualPad:
-    """One pad, plugged in at its making.
+    """One pad.
 
     Attributes:
-        rumbled: Commands of its motors, in order.
-        is_frozen: It moves no more, as with a lost radio.
+        is_frozen: As with a lost radio.
     """
 
     def __init__(
@@ -90,14 +86,8 @@ class VirtualPad:
     ) -> None:
         """Plug it in.
 
-        Args:
-            name: Its name.
-            ids: USB vendor and product.
-            controls: Its controls.
-            has_motors: It can rumble.
-
         Raises:
-            PadError: If SDL refuses, or is not there.
+            PadError: SDL refuses or is missing.
         """
         start_sdl()
         self._sdl = _load_sdl()
@@ -115,7 +105,7 @@ class VirtualPad:
         """Plug it in, at rest.
 
         Raises:
-            PadError: If SDL refuses.
+            PadError: SDL refuses.
         """
         if self._joystick is not None:
             return
@@ -133,7 +123,7 @@ class VirtualPad:
                 self.move(axis, 0.0)
 
     def move(self, control: str, value: float) -> None:
-        """Move a stick (-1 … 1), a trigger or a button (0 … 1), if present."""
+        """Move a stick (-1 … 1), trigger or button (0 … 1), if present."""
         if self.is_frozen:
             return
         if control in TRIGGERS:
@@ -180,7 +170,6 @@ class VirtualPad:
 
 
 def _load_sdl() -> Any:
-    """Return the SDL that pygame has loaded."""
     for path in _list_libraries():
         sdl = ctypes.CDLL(path)
         sdl.SDL_JoystickAttachVirtualEx.argtypes = [POINTER(_Description)]

@@ -1,1 +1,1 @@
-"""Hands seen by a camera: landmarks, trackers and recordings."""
+"""Hands seen by a camera."""

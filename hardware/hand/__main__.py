@@ -1,10 +1,10 @@
-"""The tracker: images of a camera in, hands out; also records them.
+"""Tracker: images in, hands out, and recordings.
 
     python -m paprle.hardware.hand --kind=webcam --device=0 --save=hand.npz
 
-A session starts it with ``--fd``, to which it writes frames, and closes its input to
-end it. With ``--save`` it writes a recording when its input ends (Ctrl-D), on Ctrl-C,
-or when a video file is over. This module needs no package of PAPRLE's.
+A session starts it with ``--fd`` for frames, and closes its input to end it. ``--save``
+writes a recording at the end of input (Ctrl-D), on Ctrl-C, or at a video's end. This
+module needs no package of PAPRLE's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paprle.hardware.hand.tracker import make_finder
 
 
 def main() -> None:
-    """Run until the input ends or there is no image any more."""
+    """Run until the input or the images end."""
     words = _read_words()
     end = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

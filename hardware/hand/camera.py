@@ -1,4 +1,4 @@
-"""Cameras of the tracker: colour, and aligned depth if measured."""
+"""Cameras of the tracker."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Image(NamedTuple):
     Attributes:
         stamp_ns: Arrival, monotonic, [ns].
         rgb: Shape (height, width, 3), uint8.
-        depth: Of the same pixels, shape (height, width), counts, or None.
+        depth: Shape (height, width), counts, or None.
         unit: Of depth, [m].
-        focal: Focal lengths, [px].
+        focal: [px].
         centre: Principal point, [px].
     """
 
@@ -54,7 +54,7 @@ class HandCamera(ABC):
 
 
 class Webcam(HandCamera):
-    """A camera of OpenCV, or a video file, played once."""
+    """OpenCV camera, or a video played once."""
 
     def __init__(
         self,
@@ -68,14 +68,14 @@ class Webcam(HandCamera):
         """Open it.
 
         Args:
-            device: Number or path; empty: the first camera.
-            size: Requested width and height, [px].
-            rate: Requested rate, [Hz].
+            device: Empty: the first camera.
+            size: Requested, [px].
+            rate: Requested, [Hz].
             field_of_view: Across the width, [rad].
-            is_live: Play a file in real time, with drops; else each image.
+            is_live: Play a file in real time, with drops.
 
         Raises:
-            HandError: If it cannot be opened.
+            HandError: It does not open.
         """
         import cv2  # noqa: PLC0415 - an SDK of the tracker's environment
 
@@ -103,7 +103,7 @@ class Webcam(HandCamera):
         """Return the next image.
 
         Raises:
-            HandError: If it is unplugged, or the file is over.
+            HandError: Unplugged, or over.
         """
         if self._is_file and self._is_live:
             self._wait()
@@ -135,7 +135,7 @@ class Webcam(HandCamera):
 
 
 class Realsense(HandCamera):
-    """A RealSense: depth aligned to colour, by USB or on the network."""
+    """RealSense: depth aligned to colour, by USB or network."""
 
     def __init__(
         self, serial: str, size: tuple[int, int], rate: float, domain: int | None
@@ -143,13 +143,13 @@ class Realsense(HandCamera):
         """Open it.
 
         Args:
-            serial: Serial number; empty: the only one.
-            size: Width and height, [px].
+            serial: Empty: the only one.
+            size: [px].
             rate: [Hz].
             domain: DDS domain; None: by USB.
 
         Raises:
-            HandError: If it is missing, or lacks such images.
+            HandError: Missing, or without such images.
         """
         try:
             import pyrealsense2 as rs  # noqa: PLC0415 - an SDK of the tracker's
@@ -185,7 +185,7 @@ class Realsense(HandCamera):
         """Return the next image.
 
         Raises:
-            HandError: If it is unplugged.
+            HandError: Unplugged.
         """
         while True:
             is_there, frames = self._pipeline.try_wait_for_frames(_PATIENCE_MS)
@@ -210,7 +210,7 @@ class Realsense(HandCamera):
             return  # it has stopped by itself
 
     def _wait_for(self, context: Any, serial: str, patience: float) -> None:
-        """Wait for the camera, else raise HandError, as the SDK would wait 15 s."""
+        """Wait for the camera, since the SDK would wait 15 s."""
         end = time.monotonic() + patience
         while True:
             there = [

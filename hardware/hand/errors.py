@@ -2,4 +2,4 @@
 
 
 class HandError(OSError):
-    """A camera, a tracker or a recording cannot be used."""
+    """Unusable camera, tracker or recording."""

@@ -1,7 +1,7 @@
-"""Hands in one image, and their bytes between processes.
+"""Hands in one image, as bytes between processes.
 
-Landmarks in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root, 5 to 8 index,
-9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Axes: x right, y down, z away.
+Landmarks as MediaPipe's: 0 wrist, 1-4 thumb from its root, 5-8 index, 9-12 middle,
+13-16 ring, 17-20 little finger. Axes: x right, y down, z away.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class HandFrame(NamedTuple):
     """Hands in one image.
 
     Attributes:
-        stamp_ns: Time of the image, monotonic, [ns].
-        focal: Focal lengths, x and y, [px].
+        stamp_ns: Monotonic, [ns].
+        focal: x and y, [px].
         centre: Principal point, [px].
     """
 
@@ -87,10 +87,10 @@ def pack_frame(frame: HandFrame) -> bytes:
 
 
 def unpack_frame(record: Any) -> HandFrame:
-    """Return the frame of a ``RECORD``.
+    """Return a ``RECORD``'s frame.
 
     Raises:
-        ValueError: If it is damaged, or holds impossible values.
+        ValueError: Damaged or impossible.
     """
     if record["magic"] != _MAGIC or record["crc"] != _compute_crc(record.tobytes()):
         raise ValueError("expected a record of hands, got other or damaged bytes")
@@ -109,14 +109,14 @@ def unpack_frame(record: Any) -> HandFrame:
 
 
 class FrameStream:
-    """Finds frames in partial bytes."""
+    """Decoder of frames in partial bytes."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.n_refused = 0
 
     def feed(self, data: bytes) -> list[HandFrame]:
-        """Return the frames that these bytes complete."""
+        """Return the frames completed by these bytes."""
         self._buffer += data
         found: list[HandFrame] = []
         head, size = _MAGIC.to_bytes(4, "little"), RECORD.itemsize

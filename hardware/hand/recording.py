@@ -1,7 +1,7 @@
-"""Recordings of hands, and of a sensor on the wrist.
+"""Recordings of hands and a wrist sensor.
 
-An ``.npz`` file with ``frames`` (``paprle.hardware.hand.frames``), ``imu_t`` [s] on the
-frames' clock, and ``imu_quat_wxyz``.
+An ``.npz`` with ``frames`` (``paprle.hardware.hand.frames``), ``imu_t`` [s] on their
+clock, and ``imu_quat_wxyz``.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Recording(NamedTuple):
     """A recording.
 
     Attributes:
-        frames: Images in order of time, one at least.
-        imu_t: Times of the sensor, shape (m,), [s]; may be empty.
-        imu_quat_wxyz: Its unit orientation, shape (m, 4).
+        frames: In order, at least one.
+        imu_t: Shape (m,), [s]; may be empty.
+        imu_quat_wxyz: Unit orientation, shape (m, 4).
     """
 
     frames: tuple[HandFrame, ...]
@@ -46,7 +46,7 @@ def write_recording(
     imu_t: Array | None = None,
     imu_quat_wxyz: Array | None = None,
 ) -> None:
-    """Write frames in order of time, and the sensor's, to a file that ends in .npz."""
+    """Write ordered frames and sensor data to an .npz file."""
     data = b"".join(pack_frame(frame) for frame in frames)
     arrays: dict[str, npt.NDArray[Any]] = {"frames": np.frombuffer(data, RECORD)}
     if imu_t is not None and imu_quat_wxyz is not None:
@@ -58,7 +58,7 @@ def read_recording(path: Path) -> Recording:
     """Return a recording.
 
     Raises:
-        HandError: If it is invalid.
+        HandError: Invalid file.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

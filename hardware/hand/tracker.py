@@ -1,6 +1,6 @@
-"""Hands in images by MediaPipe, and the depth of their landmarks.
+"""Hands in images by MediaPipe, with depth.
 
-MediaPipe up to 0.10.21 has models inside, and labels mirrored; later ones need a file.
+MediaPipe up to 0.10.21 has models and mirrored labels; later ones need a file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _OWN: dict[str, Label] = {"Left": "left", "Right": "right"}
 
 
 def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Array:
-    """Return the median depth around pixels, shape (n,), [m], or NaN.
+    """Return median depths around pixels, shape (n,), [m], or NaN.
 
     Args:
-        counts: Depth, shape (height, width); 0: unknown.
+        counts: Shape (height, width); 0: unknown.
         uv: Pixels, shape (n, 2).
         unit: Of a count, [m].
     """
@@ -45,20 +45,16 @@ def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Arr
 
 
 class Finder(ABC):
-    """Finds hands in images.
-
-    Attributes:
-        labels: Hand by MediaPipe's label.
-    """
+    """Finder of hands in images."""
 
     labels: dict[str, Label]
 
     @abstractmethod
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return label and landmarks, in the image and in the world, of each hand."""
+        """Return each hand's label and landmarks in image and world."""
 
     def make_frame(self, image: Image, seq: int) -> HandFrame:
-        """Return the hands of an image."""
+        """Return an image's hands."""
         size = image.rgb.shape[1], image.rgb.shape[0]
         hands: dict[Label, Hand] = {}
         for name, seen, world in self.find(image):
@@ -92,7 +88,7 @@ class Solutions(Finder):
         )
 
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return label and landmarks of each hand."""
+        """Return each hand's label and landmarks."""
         found = self._hands.process(image.rgb)
         return [
             (side.classification[0].label, seen.landmark, world.landmark)
@@ -124,7 +120,7 @@ class Tasks(Finder):
         )
 
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return label and landmarks of each hand."""
+        """Return each hand's label and landmarks."""
         self._begin_ns = self._begin_ns or image.stamp_ns - 1_000_000
         picture = self._mp.Image(
             image_format=self._mp.ImageFormat.SRGB, data=np.ascontiguousarray(image.rgb)
@@ -143,10 +139,10 @@ class Tasks(Finder):
 
 
 def make_finder(model: str) -> Finder:
-    """Return the finder for a model's file; empty: MediaPipe's own.
+    """Return a model file's finder; empty: MediaPipe's own.
 
     Raises:
-        HandError: If MediaPipe is missing, or needs a model.
+        HandError: MediaPipe or its model is missing.
     """
     try:
         import mediapipe as mp  # noqa: PLC0415 - an SDK of the tracker's environment

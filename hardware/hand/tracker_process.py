@@ -1,7 +1,4 @@
-"""The tracker's process, in an environment of its own: started, read and restarted.
-
-It writes frames to a pipe, and ends with its input.
-"""
+"""Tracker's process, in its own environment."""
 
 from __future__ import annotations
 
@@ -31,12 +28,11 @@ class TrackerSettings:
     """Settings of the tracker.
 
     Attributes:
-        device: Serial number, number, path, or empty.
         python: Interpreter; empty: ours.
-        model: A model's file; empty: MediaPipe's own.
-        size: Width and height, [px].
+        model: Empty: MediaPipe's own.
+        size: [px].
         rate: [Hz].
-        field_of_view: Of a webcam, across its width, [rad].
+        field_of_view: Across a webcam's width, [rad].
         domain: DDS domain of a RealSense; None: by USB.
     """
 
@@ -54,10 +50,7 @@ class TrackerProcess:
     """A tracker.
 
     Attributes:
-        newest: Newest frame on our clock, or None.
         fault: Reason for missing frames, or empty.
-        n_restarts: Restarts.
-        n_refused: Invalid records.
     """
 
     def __init__(self, settings: TrackerSettings, clock: Callable[[], int]) -> None:
@@ -74,10 +67,10 @@ class TrackerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self) -> None:
-        """Start it and wait for its first image.
+        """Start it and await an image.
 
         Raises:
-            HandError: If it does not start.
+            HandError: It does not start.
         """
         python = self._settings.python or sys.executable
         if not Path(python).exists():
@@ -156,7 +149,7 @@ class TrackerProcess:
 
 
 def make_command(settings: TrackerSettings, fd: int) -> list[str]:
-    """Return the command of a tracker that writes to ``fd``."""
+    """Return a tracker's command; it writes to ``fd``."""
     words = {
         "kind": settings.kind,
         "device": settings.device,

@@ -1,7 +1,4 @@
-"""Cadence of a sensor's measurements, which reveals damaged times.
-
-Steps are multiples of the period, within this sensor's usual deviation.
-"""
+"""Cadence of measurements, which reveals damaged times."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _MOST = 0.25  # chosen: of a period; beyond it multiples run into each other
 
 
 class Cadence:
-    """The steps of one sensor."""
+    """A sensor's steps, in multiples of its period."""
 
     def __init__(self) -> None:
         self._steps: deque[int] = deque(maxlen=_KEPT)

@@ -2,4 +2,4 @@
 
 
 class ImuError(OSError):
-    """A sensor's port or settings cannot be used."""
+    """Unusable port or settings."""

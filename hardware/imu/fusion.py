@@ -1,6 +1,6 @@
-"""Orientation of an inertial sensor without magnetometer: VQF (Laidig and Seel 2023).
+"""Orientation without magnetometer: VQF (Laidig and Seel 2023).
 
-Heading has an arbitrary origin, and drifts by the gyroscope's bias.
+Heading has any origin, and drifts by the gyroscope's bias.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _SETTLE_US = 1_000_000  # [µs] chosen: by then gravity outweighs the first samp
 
 
 class Orientation:
-    """A filter of raw measurements; one rotation a packet."""
+    """Filter of raw measurements."""
 
     def __init__(self, rate: float) -> None:
-        """Make a filter for packets at a nominal rate, [Hz].
+        """Take the packets' nominal rate, [Hz].
 
         Raises:
-            ModuleNotFoundError: If ``vqf`` is not installed.
+            ModuleNotFoundError: Missing ``vqf``.
         """
         import vqf  # noqa: PLC0415 - whoever has a sensor that fuses needs none
 
@@ -36,7 +36,7 @@ class Orientation:
     def update(self, packet: Packet) -> npt.NDArray[np.float64]:
         """Return the orientation after a packet, w x y z, shape (4,).
 
-        The rate [rad/s] is scaled for lost packets and another period.
+        The rate [rad/s] is scaled for losses and another period.
         """
         last = self._last
         if last is None or last.run != packet.run:

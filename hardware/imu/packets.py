@@ -1,4 +1,4 @@
-"""Packets of an inertial sensor on a serial line, and their decoder.
+"""Packets of an inertial sensor on a serial line.
 
 Little-endian, one header byte; the first is ARBot's (cake-lab/AR-CV, final.py)::
 
@@ -40,8 +40,8 @@ class Packet(NamedTuple):
     """One measurement.
 
     Attributes:
-        t_us: The sensor's time since the run began, [µs].
-        run: Number of the run, new after a restart or a silence.
+        t_us: From the run's start, [µs].
+        run: New after a restart or a silence.
         values: w, x, y, z; or gyroscope and accelerometer.
     """
 
@@ -56,7 +56,7 @@ class Tally:
 
     Attributes:
         n_damaged: Failed checks.
-        n_refused: Impossible or unconfirmed values.
+        n_refused: Impossible or unconfirmed.
     """
 
     n_accepted: int = 0
@@ -77,11 +77,7 @@ _FORMS: dict[PacketKind, _Form] = {
 
 
 class PacketDecoder:
-    """Finds packets in a stream of bytes.
-
-    Attributes:
-        size: Of a packet, [bytes].
-    """
+    """Decoder of a stream of packets of ``size`` [bytes]."""
 
     def __init__(self, kind: PacketKind) -> None:
         self.kind: PacketKind = kind
@@ -96,7 +92,7 @@ class PacketDecoder:
         self._cadence = Cadence()
 
     def feed(self, data: bytes) -> list[Packet]:
-        """Return the packets that these bytes complete, in order."""
+        """Return completed packets, in order."""
         self._buffer += data
         found: list[Packet] = []
         at, end = 0, len(self._buffer)
@@ -118,7 +114,7 @@ class PacketDecoder:
         return found
 
     def interrupt(self) -> None:
-        """Begin another run after the line was reopened."""
+        """Begin another run after reopening."""
         self._buffer.clear()
         self._last = self._candidate = None
 
@@ -147,7 +143,6 @@ class PacketDecoder:
     def _place(
         self, counter: int, values: tuple[float, ...], found: list[Packet]
     ) -> int | None:
-        """Pass on what continues the run or confirms the candidate."""
         for before in (self._last, self._candidate):
             if before is None:
                 continue
@@ -163,7 +158,6 @@ class PacketDecoder:
         return None
 
     def _set_aside(self, counter: int, values: tuple[float, ...]) -> int:
-        """Keep the candidate of another run, or out of step."""
         self.tally.n_refused += self._candidate is not None
         late = None if self._last is None else _go_on(self._last, counter, values)
         self._run += late is None

@@ -1,4 +1,4 @@
-"""Thread of an inertial sensor; reopens a lost or silent port."""
+"""Thread of a sensor; reopens a lost or silent port."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _JOIN = 2.0  # [s] chosen: an open that waits for a driver
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImuPort:
-    """Port of a sensor, and its packets.
+    """A sensor's port and packets.
 
     Attributes:
         baud: [bit/s].
         rate: Of packets, [Hz].
-        boot: Start of its board after opening, [s].
+        boot: After opening, [s].
     """
 
     path: str
@@ -46,11 +46,10 @@ class Attitude(NamedTuple):
     """Orientation of the sensor.
 
     Attributes:
-        stamp_ns: By the reader's clock, [ns].
+        stamp_ns: Reader's clock, [ns].
         quat_wxyz: T_world_imu's rotation, world z up, heading arbitrary, shape (4,).
-        seq: Grows with each packet.
-        run: Grows after a restart or a silence, as heading may have changed.
-        is_settled: Whether inclination is known.
+        run: Grows after a restart or silence, with another heading.
+        is_settled: Inclination is known.
     """
 
     stamp_ns: int
@@ -61,10 +60,9 @@ class Attitude(NamedTuple):
 
 
 class ImuReader:
-    """Reads a sensor in a thread of its own.
+    """Thread that reads a sensor.
 
     Attributes:
-        newest: Newest attitude, or None.
         fault: Reason for missing packets, or empty.
     """
 
@@ -82,15 +80,15 @@ class ImuReader:
 
     @property
     def tally(self) -> Tally:
-        """Counts of packets by outcome."""
+        """Packets by outcome."""
         return self._decoder.tally
 
     def open(self) -> None:
         """Open the port and begin to read.
 
         Raises:
-            ImuError: If there is no such port.
-            ModuleNotFoundError: If ``vqf`` is needed and not installed.
+            ImuError: No such port.
+            ModuleNotFoundError: ``vqf`` is needed and missing.
         """
         if self._port.packet == "inertial":
             self._fusion = Orientation(self._port.rate)

@@ -1,1 +1,1 @@
-"""Lines of JSON between programs of one machine."""
+"""Lines of JSON between local programs."""

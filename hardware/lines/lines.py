@@ -1,7 +1,4 @@
-"""JSON lines to and from another local program's Unix socket.
-
-Neither waits: messages that do not fit are dropped, and the newest counts.
-"""
+"""JSON lines over a Unix socket, without waiting."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ class Lines:
     """One connection."""
 
     def __init__(self, path: str) -> None:
-        """Connect to the socket at a path.
+        """Connect to a path.
 
         Raises:
-            ConnectionError: If no program listens.
+            ConnectionError: No listener.
         """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_TIMEOUT)
@@ -40,10 +37,10 @@ class Lines:
         """Send a message.
 
         Returns:
-            False if the last one is still unread.
+            False if the last one is unread.
 
         Raises:
-            ConnectionError: If the other program has gone.
+            ConnectionError: Lost peer.
         """
         is_free = not self._unsent
         data = self._unsent or json.dumps(message).encode() + b"\n"
@@ -63,7 +60,7 @@ class Lines:
         """Return the newest message, or None.
 
         Raises:
-            ConnectionError: If the other program has gone, or sends something else.
+            ConnectionError: Lost peer, or no JSON.
         """
         self._socket.setblocking(False)
         try:

@@ -1,1 +1,1 @@
-"""Camera images over a narrow link: point clouds and video."""
+"""Camera images over a narrow link."""

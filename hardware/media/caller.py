@@ -1,4 +1,4 @@
-"""UDP socket of a receiver of pictures."""
+"""UDP socket of a receiver."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Joined = TypeVar("Joined")
 
 
 class Caller(Generic[Joined]):
-    """Requests the pictures of one camera from a host."""
+    """Requester of a camera's pictures."""
 
     def __init__(
         self, host: str, port: int, asker: Asker[Joined], clock: Callable[[], int]
     ) -> None:
-        """Resolve the host and its UDP port.
+        """Resolve the host and port.
 
         Raises:
-            OSError: If it has no address.
+            OSError: No address.
         """
         self._asker, self._clock = asker, clock
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -39,7 +39,7 @@ class Caller(Generic[Joined]):
             raise
 
     def step(self) -> Joined | None:
-        """Send due requests, and return a complete picture or None; may wait."""
+        """Return a complete picture or None, after due requests; may wait."""
         ask = self._asker.ask(time.monotonic())
         try:
             if ask is not None:

@@ -1,7 +1,4 @@
-"""Stateless challenge of each request, so that none can be replayed.
-
-The challenge is made of address and time by the sender's key; requests are numbered.
-"""
+"""Stateless challenge against replay, by address, time and key."""
 
 from __future__ import annotations
 
@@ -24,14 +21,13 @@ _N_ASKERS = 64  # chosen: cameras and askers whose numbers are remembered
 
 
 class Challenger:
-    """Checks the datagrams at a sender's port.
+    """Check of datagrams.
 
     Attributes:
         counts: Datagrams ``refused``, ``challenged`` and ``played again``.
     """
 
     def __init__(self, secret: bytes) -> None:
-        """Take the shared secret."""
         self.counts: Counter[str] = Counter()
         self._secret, self._own = secret, os.urandom(32)
         self._numbers: dict[tuple[bytes, int], int] = {}
@@ -39,7 +35,7 @@ class Challenger:
     def hear(
         self, data: bytes, address: tuple[Any, ...], now: float
     ) -> tuple[Ask | None, bytes | None]:
-        """Return the valid request of a datagram, and the reply, if any."""
+        """Return a datagram's valid request, and the reply, if any."""
         ask = unpack_ask(self._secret, data)
         if ask is None:
             self.counts["refused"] += 1

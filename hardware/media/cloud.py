@@ -1,4 +1,4 @@
-"""Choice of the points of a depth image by TeleXR's scaling (T17, 2.2 nos. 1 to 3).
+"""Choice of points by TeleXR's scaling (T17, 2.2 nos. 1 to 3).
 
     r = min{1, max{0, (N_max − N_e)/N_in}},  r = 1 where N_in = 0
 
@@ -23,7 +23,7 @@ _LOW, _HIGH = 120.0, 240.0  # [mm] chosen: four times a step of 30 and of 60 mm
 
 
 def find_edges(depth: Depth, unit: float) -> npt.NDArray[np.bool_]:
-    """Return a mask of leaps in depth, shape (height, width).
+    """Return a mask of depth edges, shape (height, width).
 
     Args:
         depth: Shape (height, width), counts; 0: unknown.
@@ -45,7 +45,7 @@ def compute_share(n_max: int, n_edge: int, n_inside: int) -> float:
 
 
 def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Points:
-    """Return at most n_max points of type ``POINT``, edges first."""
+    """Return at most n_max points of ``POINT``, edges first."""
     at_edge = np.flatnonzero(edges & (depth > 0))
     inside = np.flatnonzero(~edges & (depth > 0))
     n_inside = len(inside)
@@ -66,7 +66,7 @@ def spread(items: npt.NDArray[np.intp], n: int) -> npt.NDArray[np.intp]:
 
 
 def put_points(depth: Depth, points: Points) -> int:
-    """Put points into a depth image; return the number of those outside of it."""
+    """Return the number of points outside an image, after putting the others in."""
     is_inside = points["pixel"] < depth.size
     depth.ravel()[points["pixel"][is_inside]] = points["depth"][is_inside]
     return int(len(points) - is_inside.sum())

@@ -1,6 +1,6 @@
-"""Colour as JPEG in parts, with the lens, on the flow of clouds.
+"""Colour as JPEG in parts, with the lens.
 
-Pictures are as coarse as needed to leave within 0.1 s; incomplete ones are dropped.
+Pictures are coarse enough to leave within 0.1 s; incomplete ones are dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class Lens(Protocol):
-    """Properties of a camera for its images."""
+    """A camera's image properties."""
 
     width: int
     height: int
@@ -46,7 +46,7 @@ class Colour(NamedTuple):
     """A complete picture.
 
     Attributes:
-        stamp_ns: Exposure on our clock, late by the quickest datagram's way, [ns].
+        stamp_ns: Exposure, our clock, late by the quickest datagram's way, [ns].
         data: ``HEAD`` and the JPEG.
     """
 
@@ -55,7 +55,7 @@ class Colour(NamedTuple):
 
 
 class ColourSender(Spreader[bytes]):
-    """Sends a camera's images, as coarse as the link requires."""
+    """Sender of images, as coarse as the link requires."""
 
     def __init__(
         self,
@@ -65,13 +65,12 @@ class ColourSender(Spreader[bytes]):
         rate: RateEstimator,
         pose_rate: float,
     ) -> None:
-        """Take a camera's lens and the rate of poses on the same link, [bytes/s]."""
+        """Take the lens and the rate of poses, [bytes/s]."""
         super().__init__(secret, COLOUR + number, rate, pose_rate)
         self._lens = lens
         self._level = len(_LEVELS) - 1  # a link is found to be good by and by
 
     def _cut(self, image: bytes) -> list[bytes]:
-        """Return the parts of a picture that leaves in time, or of the coarsest."""
         pixels = read_pixels(self._lens, image)
         if pixels is None:
             self.counts["unreadable"] += 1
@@ -88,10 +87,10 @@ class ColourSender(Spreader[bytes]):
 
 
 class ColourReceiver(Asker[Colour]):
-    """Receives one camera's colour."""
+    """Receiver of colour."""
 
     def __init__(self, secret: bytes, number: int) -> None:
-        """Take the secret and the camera's number at the sender."""
+        """Take the secret and the camera's number."""
         super().__init__(secret, COLOUR + number)
 
     def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Colour | None:
@@ -123,7 +122,7 @@ def encode(
 
     Args:
         pixels: Shape (height, width, 3), BGR.
-        K: Its pinhole model, shape (3, 3), [px].
+        K: Pinhole model, shape (3, 3), [px].
         scale: Of its size.
         quality: 0 … 100.
     """

@@ -1,4 +1,4 @@
-"""The newest picture of one remote camera, from a thread."""
+"""Thread for a remote camera."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _CLOSING = 2.0  # [s] chosen: nobody waits longer
 
 
 class Eye:
-    """Receives a camera's colour while open.
+    """Receiver of colour while open.
 
     Attributes:
-        newest: The newest picture, or None.
+        newest: Picture, or None.
     """
 
     def __init__(
         self, host: str, port: int, receiver: ColourReceiver, clock: Callable[[], int]
     ) -> None:
-        """Resolve the host and its UDP port, and begin.
+        """Resolve the host and port, and begin.
 
         Raises:
-            OSError: If the host has no address.
+            OSError: No address.
         """
         self.newest: Colour | None = None
         self._receiver = receiver

@@ -1,4 +1,4 @@
-"""Sealed datagrams of pictures: each part holds whole points, and each is of use alone.
+"""Sealed datagrams of pictures; each part is of use alone.
 
 The seal covers the secret and the asker's number.
 """
@@ -29,11 +29,11 @@ POINTS = PAYLOAD // POINT.itemsize
 
 
 class Fragment(NamedTuple):
-    """A part of a picture.
+    """Part of a picture.
 
     Attributes:
-        stamp_ns: Exposure in the sender's time, [ns].
-        sent_ns: Sending in the sender's time, [ns].
+        stamp_ns: Exposure, sender's time, [ns].
+        sent_ns: Sender's time, [ns].
     """
 
     camera: int
@@ -47,14 +47,14 @@ class Fragment(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Request for pictures, with a report of those that came.
+    """Request with a report of arrivals.
 
     Attributes:
-        nonce: The asker's number, ``NONCE`` bytes.
-        challenge: The sender's newest, ``NONCE`` bytes.
-        number: Of this request, rising.
-        n_bytes: Received bytes with heads, modulo 2³².
-        queue_us: Least wait beyond the quickest datagram ever, [µs].
+        nonce: Asker's, ``NONCE`` bytes.
+        challenge: Sender's newest, ``NONCE`` bytes.
+        number: Rising.
+        n_bytes: With heads, modulo 2³².
+        queue_us: Wait beyond the quickest ever, [µs].
     """
 
     camera: int
@@ -69,11 +69,11 @@ class Ask(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """Contents that a sender expects of the next request.
+    """Contents for the next request.
 
     Attributes:
-        nonce: The asker's number, ``NONCE`` bytes.
-        challenge: The sender's, ``NONCE`` bytes.
+        nonce: Asker's, ``NONCE`` bytes.
+        challenge: Sender's, ``NONCE`` bytes.
     """
 
     nonce: bytes
@@ -87,7 +87,7 @@ def pack_part(secret: bytes, part: Fragment) -> bytes:
 
 
 def unpack_part(secret: bytes, data: bytes) -> Fragment | None:
-    """Return the part of a datagram; None if invalid."""
+    """Return a datagram's part; None if invalid."""
     body = _open(secret, data, _MAGIC, _PART.size)
     if body is None:
         return None
@@ -101,7 +101,7 @@ def pack_ask(secret: bytes, ask: Ask) -> bytes:
 
 
 def unpack_ask(secret: bytes, data: bytes) -> Ask | None:
-    """Return the request of a datagram; None if invalid."""
+    """Return a datagram's request; None if invalid."""
     body = _open(secret, data, _ASKS, _ASK.size)
     if body is None or len(body) != _ASK.size:
         return None
@@ -115,7 +115,7 @@ def pack_challenge(secret: bytes, challenge: Challenge) -> bytes:
 
 
 def unpack_challenge(secret: bytes, data: bytes) -> Challenge | None:
-    """Return the challenge of a datagram; None if invalid."""
+    """Return a datagram's challenge; None if invalid."""
     body = _open(secret, data, _CHALLENGES, _CHALLENGE.size)
     if body is None or len(body) != _CHALLENGE.size:
         return None
@@ -123,17 +123,17 @@ def unpack_challenge(secret: bytes, data: bytes) -> Challenge | None:
 
 
 def derive(secret: bytes, nonce: bytes) -> bytes:
-    """Return the secret shared with one asker."""
+    """Return the secret of one asker."""
     return hashlib.blake2b(nonce, key=secret[:64], digest_size=32).digest()
 
 
 def compute_room(rate: float, period: float, pose_rate: float) -> int:
-    """Return the number of points for a picture (T17, N_max).
+    """Return a picture's number of points (T17, N_max).
 
     Args:
-        rate: Of the link with heads, [bytes/s].
+        rate: Link's, with heads, [bytes/s].
         period: Between pictures, [s].
-        pose_rate: Of streams that go first, [bytes/s].
+        pose_rate: Of prior streams, [bytes/s].
     """
     room = int(max(0.0, rate - pose_rate) * period)
     n_whole, rest = divmod(room, OVERHEAD + POINTS * POINT.itemsize)

@@ -1,4 +1,4 @@
-"""Colours for pictures of identifiers."""
+"""Colours of identifiers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SECTORS = np.array([0.0, 4.0, 2.0])  # spec: where red, green and blue are, of 
 
 
 def paint_ids(ids: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
-    """Return fixed RGB colours of numbers, shape (height, width, 3); 0 is black."""
+    """Return RGB colours of numbers, shape (height, width, 3); 0 is black."""
     known = np.unique(ids)
     hue = 6.0 * (known * _TURN % 1.0)
     away = np.abs((hue[:, None] - _SECTORS + 3.0) % 6.0 - 3.0)

@@ -1,4 +1,4 @@
-"""Pacing of video packets, so that poses do not wait behind a whole frame."""
+"""Pacing of video packets, in favour of poses."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _USED = (aiortc.RTCDtlsTransport, "_send_rtp"), (aiortc.RTCRtpSender, "setTransp
 
 
 def check_aiortc() -> None:
-    """Check that aiortc has the attribute that is replaced.
+    """Check for the replaced attributes of aiortc.
 
     Raises:
-        WebError: If it has not.
+        WebError: Missing attribute.
     """
     for owner, name in _USED:
         if not hasattr(owner, name):
@@ -32,7 +32,7 @@ def check_aiortc() -> None:
 
 
 class Pace:
-    """Pace of all videos of one host; ``rate`` is in [bytes/s]."""
+    """Pace of a host's videos; ``rate`` in [bytes/s]."""
 
     def __init__(self) -> None:
         self.rate = RATE
@@ -48,7 +48,7 @@ class Pace:
 
 
 class PacedTransport:
-    """aiortc's transport of a sender, with paced media."""
+    """aiortc's transport with paced media."""
 
     def __init__(self, transport: Any, pace: Pace) -> None:
         self._transport, self._pace = transport, pace

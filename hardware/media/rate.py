@@ -1,4 +1,4 @@
-"""Capacity of a link by the queue of its quickest datagrams.
+"""Capacity of a link by its queue.
 
 After LEDBAT (RFC 6817) and CoDel (RFC 8289).
 """
@@ -26,14 +26,14 @@ LEAST = 8_000.0  # [bytes/s] chosen: a part in a while, to see whether it is bet
 
 
 class Word(NamedTuple):
-    """Report on the arrivals.
+    """Report on arrivals.
 
     Attributes:
-        received: Recent rate, [bytes/s].
-        most: Its maximum, with losses, [bytes/s].
-        queue: Wait of the quickest beyond the quickest ever, [s].
-        loss: Lost share, 0 … 1.
-        delay: Usual time until a datagram's report, [s].
+        received: Recent, [bytes/s].
+        most: Maximum, with losses, [bytes/s].
+        queue: Wait beyond the quickest ever, [s].
+        loss: 0 … 1.
+        delay: Until a report, [s].
     """
 
     received: float
@@ -44,15 +44,15 @@ class Word(NamedTuple):
 
 
 class RateEstimator:
-    """Estimator of the rate that may be sent.
+    """Estimator of the permitted rate.
 
     Attributes:
-        rate: With all heads, [bytes/s].
+        rate: With heads, [bytes/s].
         least: Lower bound, [bytes/s].
     """
 
     def __init__(self, rate: float, most: float) -> None:
-        """Begin with a rate and its upper bound, [bytes/s]."""
+        """Begin with a rate and its maximum, [bytes/s]."""
         self.rate = min(rate, most)
         self._most, self.least = most, LEAST
         self._until = self._heard = -1.0

@@ -1,4 +1,4 @@
-"""Receiver of pictures: requests, joins and reports them."""
+"""Receiver of pictures."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Vec = npt.NDArray[np.float64]
 
 
 class ReceivedPicture(NamedTuple):
-    """A picture, or its received part.
+    """A picture or its part.
 
     Attributes:
-        stamp_ns: Exposure on our clock, late by the quickest datagram's way, [ns].
+        stamp_ns: Exposure, our clock, late by the quickest datagram's way, [ns].
         depth: Shape (height, width), counts; 0: unknown.
         missing: Lost share.
     """
@@ -52,14 +52,14 @@ class ReceivedPicture(NamedTuple):
 
 
 class Asker(ABC, Generic[Joined]):
-    """Requests one camera's pictures and joins their parts.
+    """Requester of a camera, which joins parts.
 
     Attributes:
         counts: Datagrams and pictures by outcome.
     """
 
     def __init__(self, secret: bytes, camera: int) -> None:
-        """Take the secret and the camera's number at the sender; opens no socket."""
+        """Take the secret and the camera's number; open no socket."""
         self.counts: Counter[str] = Counter()
         self._secret, self._camera = secret, camera
         self._nonce = os.urandom(NONCE)
@@ -76,10 +76,10 @@ class Asker(ABC, Generic[Joined]):
 
     @abstractmethod
     def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Joined | None:
-        """Return the picture of these parts, or None."""
+        """Return the parts' picture, or None."""
 
     def ask(self, now: float) -> bytes | None:
-        """Return a request if one is due."""
+        """Return a due request."""
         if now - self._asked < (ASK if self._seq > self._told else _JUDGE):
             return None
         self._asked, self._told = now, self._seq
@@ -106,7 +106,6 @@ class Asker(ABC, Generic[Joined]):
         )
 
     def _measure_queue(self, now: float) -> float:
-        """Return the queue, [s]: the least shift of quickest, middle and slowest."""
         # A queue delays quickest, middle and slowest alike. Jitter delays some; where
         # it holds up what is behind it delays the quickest, too, but never the slowest
         # beyond what is usual. So what was shifted least is the queue.
@@ -120,7 +119,7 @@ class Asker(ABC, Generic[Joined]):
         return max(0.0, float(np.min(ranked - usual)) - by_chance)
 
     def receive(self, data: bytes, now: float) -> Joined | None:
-        """Take a datagram at a time, [s]; return a picture that it completes."""
+        """Return the picture completed by a datagram at a time, [s]."""
         challenge = unpack_challenge(self._secret, data)
         if challenge is not None and challenge.nonce == self._nonce:
             self._challenge, self._asked = challenge.challenge, -np.inf
@@ -161,10 +160,10 @@ class Asker(ABC, Generic[Joined]):
 
 
 class Receiver(Asker[ReceivedPicture]):
-    """Receives one camera's depth as clouds."""
+    """Receiver of depth as clouds."""
 
     def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
-        """Take the images' shape: height, width."""
+        """Take the shape: height, width."""
         super().__init__(secret, camera)
         self._shape = shape
 

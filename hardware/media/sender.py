@@ -1,4 +1,4 @@
-"""Sender of pictures: thins a camera's images to the link, and spreads them."""
+"""Sender of pictures, thinned to the link."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Image = TypeVar("Image")
 
 
 class ImageSource(NamedTuple):
-    """Properties of a camera's images.
+    """Images of a camera.
 
     Attributes:
         unit: One count of depth, [m].
-        period: Between two images, [s].
+        period: Between images, [s].
     """
 
     number: int
@@ -44,7 +44,7 @@ class ImageSource(NamedTuple):
 
 
 class Spreader(ABC, Generic[Image]):
-    """Sends a camera's newest image to the last asker.
+    """Sender to the last asker.
 
     Attributes:
         counts: Pictures and contents by outcome.
@@ -53,7 +53,7 @@ class Spreader(ABC, Generic[Image]):
     def __init__(
         self, secret: bytes, number: int, rate: RateEstimator, pose_rate: float
     ) -> None:
-        """Take the rate of poses on the same link, [bytes/s]; opens no socket."""
+        """Take the rate of poses, [bytes/s]; open no socket."""
         self.rate, self.counts = rate, Counter[str]()
         rate.least = pose_rate + LEAST  # or nothing would tell that there is room
         self.is_asked = False
@@ -72,7 +72,7 @@ class Spreader(ABC, Generic[Image]):
 
     @abstractmethod
     def _cut(self, image: Image) -> list[bytes]:
-        """Return the parts of an image, within the room."""
+        """Return an image's parts, within the room."""
 
     def hear(self, ask: Ask, now: float) -> None:
         """Take a request at a time, [s]."""
@@ -86,7 +86,7 @@ class Spreader(ABC, Generic[Image]):
         self._asked, self.is_asked = now, True
 
     def offer(self, stamp_ns: int, image: Image) -> None:
-        """Take an image exposed at ``stamp_ns``, [ns], to follow the one before."""
+        """Queue an image exposed at ``stamp_ns``, [ns]."""
         if self.is_asked:
             self.counts["left out"] += self._next is not None
             self._next = stamp_ns, image
@@ -100,7 +100,7 @@ class Spreader(ABC, Generic[Image]):
             self._waiting.append(Fragment(*head, body))
 
     def step(self, now: float, now_ns: int) -> list[bytes]:
-        """Return the datagrams that the rate allows at a time, [s] and [ns]."""
+        """Return the datagrams allowed at a time, [s] and [ns]."""
         dt = max(0.0, now - self._now) if np.isfinite(self._now) else 0.0
         self._now, self.is_asked = now, now - self._asked < _ASKED
         self.rate.look(now)
@@ -152,12 +152,12 @@ class Spreader(ABC, Generic[Image]):
 
 
 class Sender(Spreader[Depth]):
-    """Sends depth as clouds: shape (height, width), counts; 0: unknown."""
+    """Sender of depth as clouds, shape (height, width), counts; 0: unknown."""
 
     def __init__(
         self, secret: bytes, source: ImageSource, rate: RateEstimator, pose_rate: float
     ) -> None:
-        """Take the camera and the rate of poses on the same link, [bytes/s]."""
+        """Take the camera and the rate of poses, [bytes/s]."""
         super().__init__(secret, source.number, rate, pose_rate)
         self._source = source
 

@@ -1,6 +1,6 @@
 """Limit on unreported bytes, after TCP's window (RFC 5681).
 
-A sender stops as soon as reports are late; the limit follows the reported rate.
+Late reports stop a sender; the limit follows the reported rate.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class UnderWay:
     """Datagrams of one flow.
 
     Attributes:
-        usual: Median time from sending to its report, [s]; 0: none yet.
-        told: Recent maximum of the reported rate with losses, [bytes/s].
+        usual: Median time until a report, [s]; 0: none.
+        told: Recent maximum rate with losses, [bytes/s].
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class UnderWay:
         self._left.append((seq, now, self._n_left))
 
     def arrive(self, seq: int, now: float) -> None:
-        """Record a report of the newest arrival at a time, [s]."""
+        """Record the newest arrival's report, [s]."""
         left, when = self._left, None
         while left and left[0][0] <= seq:
             _, when, self._n_told = left.popleft()
@@ -51,7 +51,7 @@ class UnderWay:
         self._measure(now)
 
     def has_room(self, rate: float, now: float) -> bool:
-        """Return whether another may leave at a rate, [bytes/s], and time, [s]."""
+        """Return whether another may leave, by rate, [bytes/s], and time, [s]."""
         left = self._left
         while left and now - left[0][1] > self.usual + _GONE:
             _, _, self._n_told = left.popleft()

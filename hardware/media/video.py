@@ -1,6 +1,6 @@
-"""A page with cameras' video by WebRTC (aiortc), 0.25 to 1.5 Mbit/s a camera by REMB.
+"""Page of videos by WebRTC (aiortc), 0.25 to 1.5 Mbit/s each by REMB.
 
-Its packets are paced at 2 Mbit/s a camera.
+Packets are paced at 2 Mbit/s a camera.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NEAR, _FAR = 0.2, 3.0  # [m] chosen: depth that is drawn, white to black
 
 
 class ImageInfo(Protocol):
-    """Properties of a camera for drawing."""
+    """A camera, for drawing."""
 
     width: int
     height: int
@@ -57,7 +57,7 @@ class Image(Protocol):
 
 
 class VideoPage:
-    """Serves a page with the newest image of each camera."""
+    """Server of the newest images."""
 
     def __init__(self, settings: WebSettings, clock: Callable[[], int]) -> None:
         self._settings, self._clock = settings, clock
@@ -68,12 +68,12 @@ class VideoPage:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Secret address of the page."""
+        """Secret address of the page, as text."""
         return [f"see what its cameras see at {self.address}"] if self.address else []
 
     @property
     def address(self) -> str:
-        """Address of the page with its token."""
+        """Address with its token."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"
@@ -82,7 +82,7 @@ class VideoPage:
         """Serve the page.
 
         Raises:
-            WebError: If nothing can be served there, or video cannot be paced.
+            WebError: Serving or pacing is impossible.
         """
         check_aiortc()
         place, context = find_place(self._settings.listen), None
@@ -173,10 +173,10 @@ class NewestTrack(VideoStreamTrack):  # type: ignore[misc]  # aiortc has no type
 
 
 def draw(info: ImageInfo, image: Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return an image as RGB, shape (height, width, 3), sizes even.
+    """Return RGB, shape (height, width, 3), even sizes.
 
     Raises:
-        ValueError: If it is not as its camera says.
+        ValueError: It does not match its camera.
     """
     size = (info.height, info.width)
     if info.encoding == "rgb8":
@@ -201,7 +201,6 @@ def draw(info: ImageInfo, image: Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _leave_out_hidden(offer: str) -> str:
-    """Return an offer without mDNS addresses."""
     # to look for the names takes five seconds; it is answered where it speaks from
     lines = offer.splitlines(keepends=True)
     return "".join(

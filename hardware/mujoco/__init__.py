@@ -1,1 +1,1 @@
-"""MuJoCo model of a URDF with servos and a small world, without a renderer."""
+"""MuJoCo model of a URDF with a small world."""

@@ -1,4 +1,4 @@
-"""Parts from which a simulated robot is built."""
+"""Parts of a simulated robot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TARGET_HALF_SIZE = 0.045  # [m] chosen: the block on it with 3 cm to spare all r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MimicJoint:
-    """A joint that follows an actuated one: q = multiplier · q_source + offset."""
+    """Follower of a joint: q = multiplier · q_source + offset."""
 
     joint: str
     source: str
@@ -38,9 +38,9 @@ class Mechanism:
     """A robot.
 
     Attributes:
-        joint_names: Actuated joints, in the order of all vectors.
+        joint_names: Actuated, in vector order.
         home: Shape (n,), [rad] or [m].
-        ignored: Pairs of links without collisions.
+        ignored: Pairs without collisions.
     """
 
     urdf_path: Path
@@ -53,7 +53,7 @@ class Mechanism:
 
 
 def make_mechanism(robot: Any) -> Mechanism:
-    """Return the mechanism of a RobotInfo of ``paprle.contracts``."""
+    """Return a ``paprle.contracts`` RobotInfo's mechanism."""
     limbs: Sequence[Any] = robot.limbs
     return Mechanism(
         urdf_path=robot.urdf_path,
@@ -76,18 +76,16 @@ def make_mechanism(robot: Any) -> Mechanism:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Options of the simulation and of its world.
+    """Options of the simulation.
 
     Attributes:
         timestep: [s].
-        natural_frequency: Of each servo, [rad/s].
-        armature: Rotor behind its gear of turning joints, [kg·m²]; None: chosen by
-            the kind of joint.
-        has_gravcomp: The drives carry the arm's own weight.
-        block_offset: From the first end effector, x and y, [m].
-        target: Place beside the robot's base, x and y in world, [m].
-        friction_scales: On the joints' dry friction, shape (n,).
-        payloads: Unknown mass at each end effector, [kg].
+        natural_frequency: Of servos, [rad/s].
+        armature: Of turning joints, [kg·m²]; None: by kind.
+        block_offset: From the first end effector, [m].
+        target: In world, [m].
+        friction_scales: Of dry friction, shape (n,).
+        payloads: By end effector, [kg].
     """
 
     timestep: float = 0.001

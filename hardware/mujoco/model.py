@@ -1,4 +1,4 @@
-"""The whole model: robot, servos, world."""
+"""Model of robot, servos and world."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def _log_warning(text: str) -> None:
 
 @dataclass(frozen=True)
 class SimModel:
-    """A model and the robot's places in its vectors.
+    """A model with the robot's indices.
 
     Attributes:
         model: ``data.ctrl`` has the order of ``Mechanism.joint_names``.
         qpos_ids: Actuated joints in ``data.qpos``, shape (n,).
         dof_ids: Actuated joints in ``data.qvel``, shape (n,).
-        objects: Start of a free object in ``data.qpos``, by name.
-        support: Height of the block's support, [m], or NaN.
+        objects: Starts of free objects in ``data.qpos``.
+        support: Below the block, [m], or NaN.
     """
 
     model: mujoco.MjModel
@@ -58,7 +58,7 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
     """Return the model of a robot in its world.
 
     Raises:
-        ValueError: If MuJoCo cannot make a model of it, or joints are missing.
+        ValueError: Impossible model, or missing joints.
     """
     # without this MuJoCo appends to MUJOCO_LOG.TXT in whatever folder it runs
     mujoco.set_mju_user_warning(_log_warning)

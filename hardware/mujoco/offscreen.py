@@ -1,4 +1,4 @@
-"""Pictures of a model without a screen: by EGL, else by OSMesa.
+"""Pictures without a screen, by EGL or OSMesa.
 
 PyOpenGL fixes its platform at import, so it is reloaded; a renderer belongs to its
 thread.
@@ -30,11 +30,11 @@ INSTALL = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6"
 
 
 class NoRendererError(OSError):
-    """There is neither EGL nor OSMesa."""
+    """No EGL or OSMesa."""
 
 
 class Offscreen:
-    """Draws one model by ``egl`` or ``osmesa``."""
+    """Renderer of one model by ``egl`` or ``osmesa``."""
 
     def __init__(
         self, model: mujoco.MjModel, width: int, height: int, *, is_plain: bool = False
@@ -42,13 +42,13 @@ class Offscreen:
         """Make a renderer.
 
         Args:
-            model: The model.
+            model: To draw.
             width: [px].
             height: [px].
-            is_plain: Without shadows, reflections and smooth edges; five times as fast.
+            is_plain: Without shadows, reflections, smooth edges; five times as fast.
 
         Raises:
-            NoRendererError: If there is neither EGL nor OSMesa.
+            NoRendererError: No EGL or OSMesa.
         """
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         model.vis.quality.offsamples = 0 if is_plain else 4
@@ -80,7 +80,7 @@ class Offscreen:
     def draw_with_depth(
         self, data: mujoco.MjData, camera: mujoco.MjvCamera
     ) -> tuple[Image, Depth]:
-        """Return the view and the distance along its axis, [m]."""
+        """Return the view and the depth along its axis, [m]."""
         self._render(data, camera)
         mujoco.mjr_readPixels(self._image, self._depth, self._view, self._renderer)
         extent = self._model.stat.extent
@@ -91,7 +91,7 @@ class Offscreen:
         return self._image[::-1], z[::-1]
 
     def draw_geoms(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> Geoms:
-        """Return a plain picture's geoms, shape (height, width); −1: none."""
+        """Return geoms by pixel, shape (height, width); −1: none."""
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
             self._scene.flags[flag] = 1
@@ -130,7 +130,6 @@ class Offscreen:
 
 @contextlib.contextmanager
 def _told(way: str) -> Iterator[None]:
-    """Let MuJoCo look for OpenGL there, but no child processes."""
     before = os.environ.get(_LOADER)
     os.environ[_LOADER] = way
     try:
@@ -142,7 +141,6 @@ def _told(way: str) -> Iterator[None]:
 
 
 def _make_context(width: int, height: int) -> tuple[str, Any]:
-    """Return the first working way and its context, current in this thread."""
     failures = []
     chosen = os.environ.get(_PLATFORM, os.environ.get(_LOADER))
     for way in (chosen,) if chosen in _WAYS else _WAYS:

@@ -1,7 +1,7 @@
-"""The robot: bodies from the URDF, a position servo on each actuated joint.
+"""Robot from a URDF, with position servos.
 
-kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S at home, with S from
-actuated joints to all joints.
+kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S at home, with S from actuated
+joints to all joints.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpe
 
 
 def compute_lag(natural_frequency: float) -> float:
-    """Return a servo's lag behind a ramp, kv/kp, [s]."""
+    """Return a servo's lag on a ramp, kv/kp, [s]."""
     return 2.0 * DAMPING_RATIO / natural_frequency
 
 
 def set_home(model: mujoco.MjModel, data: mujoco.MjData, mechanism: Mechanism) -> None:
-    """Put all joints at home, and compute the kinematics."""
+    """Put all joints at home, with kinematics."""
     q = dict(zip(mechanism.joint_names, mechanism.home, strict=True))
     for mimic in mechanism.mimics:
         q[mimic.joint] = mimic.multiplier * q[mimic.source] + mimic.offset
@@ -82,13 +82,9 @@ def add_servos(
     options: ModelOptions,
     inertias: Vec,
 ) -> None:
-    """Give each actuated joint its servo and its dry friction.
+    """Add servos and dry friction.
 
-    Args:
-        spec: The robot.
-        mechanism: Its mechanism.
-        options: Of the simulation.
-        inertias: Inertia at each servo, shape (n,), [kg·m²] or [kg].
+    ``inertias`` have shape (n,), [kg·m²] or [kg].
     """
     scales = options.friction_scales or (1.0,) * len(mechanism.joint_names)
     joints = {joint.name: joint for joint in spec.joints}
@@ -110,7 +106,7 @@ def add_servos(
 def compute_inertias(
     model: mujoco.MjModel, data: mujoco.MjData, mechanism: Mechanism
 ) -> Vec:
-    """Return the inertia at each servo, shape (n,)."""
+    """Return each servo's inertia, shape (n,)."""
     columns = np.zeros((len(mechanism.joint_names), model.nv))
     for row, name in enumerate(mechanism.joint_names):
         columns[row, model.joint(name).dofadr[0]] = 1.0
@@ -129,7 +125,7 @@ def compute_inertias(
 def find_harmless_pairs(
     model: mujoco.MjModel, data: mujoco.MjData
 ) -> list[tuple[str, str]]:
-    """Return pairs of links that overlap in the model."""
+    """Return overlapping links, and the base with its neighbours."""
     pairs = set()
     names = [model.body(k).name for k in range(model.nbody)]
     # The base is every body welded to the world.

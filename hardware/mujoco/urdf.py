@@ -1,6 +1,6 @@
-"""A URDF reduced for all versions of MuJoCo's reader.
+"""URDF for any version of MuJoCo's reader.
 
-Meshes, visuals and mimic tags are removed, impossible inertias repaired, bases fixed.
+Meshes, visuals and mimic tags are removed, inertias repaired, bases fixed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _THINNEST = 0.01  # [1] chosen: of the largest moment; what is less is mended to
 
 
 def read_plain_urdf(path: Path) -> str:
-    """Return the URDF's joints, masses and primitives, with a name on each body.
+    """Return the URDF's joints, masses and primitives.
 
     Raises:
-        ValueError: If there is no such file, or it is no XML.
+        ValueError: No file, or no XML.
     """
     try:
         robot = ET.parse(path).getroot()

@@ -1,4 +1,4 @@
-"""A floor, a table and a block, fitted to a robot's place in its URDF."""
+"""Floor, table and block beside a robot."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ _BLOCK_SOLREF = (0.004, 1.0)  # chosen: stiff, four steps of 1 ms
 
 @dataclass(frozen=True, slots=True)
 class WorldLayout:
-    """Places of the world's parts, [m].
+    """Places in the world, [m].
 
     Attributes:
-        floor: Height of the floor.
-        table: Height of the table top, or None.
-        block: On its support, shape (3,), or None.
+        block: On its support, shape (3,).
     """
 
     floor: float
@@ -42,7 +40,7 @@ class WorldLayout:
 def find_place(
     model: mujoco.MjModel, data: mujoco.MjData, eef_link: str
 ) -> WorldLayout:
-    """Return the layout for a robot alone at home; ``eef_link`` is over the block."""
+    """Return the layout for a robot at home; ``eef_link`` is over the block."""
     is_static = model.body_weldid[model.geom_bodyid] == 0
     lows = data.geom_xpos[:, 2] - _compute_drops(model, data)
     base = float(lows[is_static].min()) if is_static.any() else 0.0
@@ -84,14 +82,14 @@ def add_world(spec: mujoco.MjSpec, place: WorldLayout) -> None:
 
 
 def find_support(block: Vec) -> float:
-    """Return the height of a block's support, [m]."""
+    """Return a block's support, [m]."""
     return float(block[2]) - _BLOCK_HALF_SIZE
 
 
 def add_target(
     spec: mujoco.MjSpec, position: tuple[float, float], support: float
 ) -> None:
-    """Add a red square without contact under a block, which turns blue."""
+    """Add a red square without contact; colour the block blue."""
     target = _add_geom(spec.worldbody, TARGET, mujoco.mjtGeom.mjGEOM_BOX)
     target.size = (TARGET_HALF_SIZE, TARGET_HALF_SIZE, _TARGET_HALF_HEIGHT)
     target.pos = (*position, support + _TARGET_HALF_HEIGHT)
@@ -121,7 +119,6 @@ def _add_geom(body: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom) -> mujoco.M
 
 
 def _compute_drops(model: mujoco.MjModel, data: mujoco.MjData) -> Vec:
-    """Return each geom's reach below its centre, shape (n,), [m]."""
     halves = np.zeros((model.ngeom, 3))
     for k in range(model.ngeom):
         kind, size = model.geom_type[k], model.geom_size[k]
@@ -140,7 +137,6 @@ def _compute_drops(model: mujoco.MjModel, data: mujoco.MjData) -> Vec:
 def _find_support(
     model: mujoco.MjModel, data: mujoco.MjData, point: Vec
 ) -> float | None:
-    """Return the height of the robot's own furniture under a point, [m], or None."""
     lower = point.copy()
     hit = np.zeros(1, dtype=np.int32)
     while True:

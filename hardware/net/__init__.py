@@ -1,1 +1,1 @@
-"""Impaired networks: a model, and a process between real cables."""
+"""Impaired networks."""

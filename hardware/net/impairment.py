@@ -1,4 +1,4 @@
-"""Impairment of datagrams in one direction, by a seed."""
+"""Seeded impairment of datagrams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEADERS = 28  # [bytes] spec: RFC 791 and 768, what UDP adds
 
 
 class Impairment:
-    """One direction of a network.
+    """One direction.
 
     Attributes:
         counts: Datagrams ``sent``, ``lost``, and ``dropped`` by its queue.
@@ -23,9 +23,9 @@ class Impairment:
         """Begin a trace with the first datagram.
 
         Args:
-            trace: Its state over time.
+            trace: Over time.
             seed: Differs between directions.
-            headers: Of a carrier, [bytes] a datagram.
+            headers: Of a carrier, [bytes].
         """
         self.counts: Counter[str] = Counter()
         self.is_dead = False
@@ -66,17 +66,17 @@ class Impairment:
         return arrived
 
     def take_over(self, before: Impairment) -> None:
-        """Carry the datagrams under way in another one."""
+        """Adopt another's datagrams under way."""
         self._waiting, self._last, self._free = before._waiting, 0.0, before._free
         self.counts = before.counts
 
     @property
     def due(self) -> float | None:
-        """Arrival time of the next datagram, [s], or None."""
+        """Next arrival, [s], or None."""
         return self._waiting[0][0] if self._waiting else None
 
     def _is_lost(self, loss: float, burst: float) -> bool:
-        """Step the two-state chain with these mean runs (Gilbert)."""
+        """Step the two-state chain (Gilbert)."""
         if loss >= 1.0:
             return True
         draw = self._random.random()

@@ -1,8 +1,8 @@
-"""Copies frames between two interfaces, with a trace's impairments.
+"""Impaired copy of frames between two interfaces.
 
     python -m paprle.hardware.net.proxy OUTER1 OUTER2 TRACE [SEED]
 
-The first is the operator's. Lines of JSON on its standard input change it:
+The first is the operator's. Lines of JSON on standard input change it:
 ``{"trace": "4g"}``, ``{"dead": true}``, ``{"dead": "up"}``, or
 ``{"delay": 0.02, "loss": 0.01, "rate": 2e6}``; it ends with its input.
 """
@@ -27,12 +27,12 @@ _PRIORITY = 60  # chosen: above all that it carries for
 
 
 class Proxy:
-    """Proxy between two network interfaces."""
+    """Proxy of two interfaces."""
 
     def __init__(
         self, interfaces: list[str], traces: dict[str, Trace], seed: int
     ) -> None:
-        """Open both ends; the first interface's frames go up."""
+        """Open both; the first one's frames go up."""
         self._ends = []
         for name in interfaces:
             end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
@@ -44,7 +44,7 @@ class Proxy:
         self._use(traces)
 
     def run(self) -> None:
-        """Copy until the standard input ends."""
+        """Copy until standard input ends."""
         while True:
             dues = [way.due for way in self._ways if way.due is not None]
             wait = min(dues, default=time.monotonic() + 1.0) - time.monotonic()

@@ -1,12 +1,12 @@
-"""Traces of a network, a CSV with a head: one row holds until the next.
+"""Traces of a network, as CSV; one row holds until the next.
 
     time,direction,delay,jitter,loss,burst,reorder,rate
     0,both,0.05,0.01,0.01,1,0.005,5e6
 
 ``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s],
-mean of a uniform wait; ``loss`` a share, in runs of ``burst`` on the mean;
-``reorder`` a share; ``rate`` [bit/s], 0: no limit. Missing columns are 0, ``burst`` 1.
-The trace repeats; # begins a comment.
+mean of a uniform wait; ``loss`` a share, in runs of mean ``burst``; ``reorder`` a
+share; ``rate`` [bit/s], 0: no limit. Missing columns are 0, ``burst`` 1. The trace
+repeats; # begins a comment.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _COLUMNS = "time", "direction", "delay", "jitter", "loss", "burst", "reorder", "
 
 
 class TraceError(ValueError):
-    """A trace is invalid."""
+    """Invalid trace."""
 
 
 class Row(NamedTuple):
-    """State of one direction from a time on; see the module."""
+    """State of one direction; see the module."""
 
     time: float
     delay: float = 0.0
@@ -40,11 +40,11 @@ class Row(NamedTuple):
 
 
 class Trace:
-    """State of one direction over time.
+    """State over time.
 
     Attributes:
-        rows: In order of time; the first is at 0.
-        length: Period of repetition, [s]; infinite with one row.
+        rows: In order; the first at 0.
+        length: Period, [s]; infinite with one row.
     """
 
     def __init__(self, rows: list[Row]) -> None:
@@ -54,21 +54,21 @@ class Trace:
         self.length = self._times[-1] * n / (n - 1) if n > 1 else math.inf
 
     def at(self, t: float) -> Row:
-        """Return the state at a time since its begin, [s]."""
+        """Return the state after the begin, [s]."""
         t = t % self.length if math.isfinite(self.length) else 0.0
         return self.rows[max(bisect_right(self._times, t) - 1, 0)]
 
 
 def list_profiles() -> list[str]:
-    """Return the names of the project's traces."""
+    """Return the project's trace names."""
     return sorted(path.stem for path in PROFILES.glob("*.csv"))
 
 
 def load_traces(name: str) -> dict[str, Trace]:
-    """Return the traces of a CSV's path or a profile's name, by direction.
+    """Return a CSV's or profile's traces by direction.
 
     Raises:
-        TraceError: If it cannot be read, or is invalid.
+        TraceError: Unreadable or invalid.
     """
     path = PROFILES / f"{name}.csv" if name in list_profiles() else Path(name)
     try:

@@ -12,11 +12,11 @@ _WHITE = 255.0  # spec: 8 bits
 
 
 class NetworkError(OSError):
-    """No network is available."""
+    """Missing network."""
 
 
 class Network:
-    """A network with named inputs, in batches of one.
+    """Network with named inputs, one at a time.
 
     Images become float32 of shape (1, 3, height, width) in 0 … 1.
     """
@@ -25,7 +25,7 @@ class Network:
         """Load it.
 
         Raises:
-            NetworkError: If it cannot be loaded.
+            NetworkError: It does not load.
         """
         import onnxruntime  # noqa: PLC0415 - only who runs a network needs it
 
@@ -42,10 +42,10 @@ class Network:
         self._inputs = [one.name for one in self._network.get_inputs()]
 
     def __call__(self, observation: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return its outputs without their first axis.
+        """Return outputs without batch axis.
 
         Raises:
-            KeyError: If an input is missing.
+            KeyError: Missing input.
         """
         missing = [name for name in self._inputs if name not in observation]
         if missing:

@@ -1,6 +1,6 @@
-"""One PiPER on its bus, through the vendor's SDK, with a reader of our own.
+"""PiPER through the vendor's SDK, with our own reader.
 
-The SDK's reading threads spin when a bus fails, and cannot be ended.
+The SDK's reading threads spin on a failed bus, and cannot be ended.
 """
 
 from __future__ import annotations
@@ -72,10 +72,9 @@ class PiperBus:
     """One arm on one channel; only its reader has a thread.
 
     Attributes:
-        motors: Slow reports by joint.
-        motors_ns: Their arrival, [ns].
-        angle_limits: The arm's own, by joint from 1, [0.1°].
-        stroke: Of the gripper, [mm]; 0: not set.
+        motors_ns: Slow reports' arrival, [ns].
+        angle_limits: By joint from 1, [0.1°].
+        stroke: Gripper's, [mm]; 0: unset.
         foreign: Id and arrival [ns] of the newest foreign command.
         failure: Reason for missing reports.
     """
@@ -106,11 +105,11 @@ class PiperBus:
         self.failure = ""
 
     def open(self) -> None:
-        """Join the bus and listen; sends only requests.
+        """Join the bus and listen; send only requests.
 
         Raises:
-            ImportError: If the SDK or python-can is not installed.
-            BusError: If the channel cannot be used, or is used already.
+            ImportError: Missing SDK or python-can.
+            BusError: Unusable or occupied channel.
         """
         sdk = importlib.import_module("piper_sdk")
         if self._interface == "socketcan":
@@ -132,7 +131,7 @@ class PiperBus:
         self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
-        """Wait for a condition, ``timeout`` [s] at most; return whether it is met."""
+        """Return whether a condition is met within ``timeout``, [s]."""
         end = time.monotonic() + timeout
         while not is_met():
             if self.failure or time.monotonic() > end:
@@ -145,7 +144,7 @@ class PiperBus:
         time.sleep(duration)
 
     def name_missing(self) -> str:
-        """Return the missing reports; empty if none."""
+        """Return missing reports, or ""."""
         missing = [can_id for can_id in _REPORTS if can_id not in self._arrivals]
         if not self._arrivals:
             return "no frame at all"
@@ -154,12 +153,12 @@ class PiperBus:
         return f"none of {', '.join(map(hex, missing))}" if missing else ""
 
     def read_firmware(self) -> str:
-        """Return the firmware's version, or nothing."""
+        """Return the version, or ""."""
         match = _VERSION.search(self._firmware)
         return match[0].decode("ascii") if match else ""
 
     def ask(self) -> None:
-        """Request the firmware's version, limits and the gripper's stroke."""
+        """Request version, limits and the gripper's stroke."""
         self._firmware = b""
         self._sdk.PiperInit()
         self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
@@ -178,27 +177,27 @@ class PiperBus:
         return 0 if self._guard is None else int(self._guard.n_dropped)
 
     def renew(self) -> None:
-        """Begin a period; targets sent long after it are dropped."""
+        """Begin a period; targets long after it are dropped."""
         if self._guard is not None:
             self._guard.renew()
 
     def send_mode(self) -> None:
-        """Send the mode of joint targets over CAN."""
+        """Send the mode of joint targets."""
         self._sdk.MotionCtrl_2(_CAN_MODE, _MOVE_J, _FULL_SPEED, _POSITION)
 
     def send_joints(self, angles: Sequence[int]) -> None:
-        """Send a target for six joints, [0.001°]."""
+        """Send six joints' target, [0.001°]."""
         self._sdk.JointCtrl(*angles)
 
     def send_gripper(self, opening: int, torque: int) -> None:
-        """Send the opening [0.001 mm] and largest torque [0.001 N·m]."""
+        """Send opening [0.001 mm] and largest torque [0.001 N·m]."""
         self._sdk.GripperCtrl(opening, torque, _GRIPPER_ON, 0)
 
     def close(self) -> None:
         """Leave the bus; the arm keeps its state.
 
         Raises:
-            BusError: If the adapter could not be closed.
+            BusError: The adapter stays open.
         """
         self._must_end.set()
         if self._reader is not None:
@@ -259,7 +258,6 @@ class PiperBus:
         return "cannot be opened twice, as the SDK needs it"
 
     def _read(self) -> None:
-        """Read frames until the end; unread ones count as oldest."""
         bus, stamp = self._sdk.GetCanBus().recv_bus, self._clock()
         try:
             while not self._must_end.is_set():
@@ -273,7 +271,6 @@ class PiperBus:
             self.failure = f"bus lost, start the session again: {err}"
 
     def _receive(self, bus: Any, timeout: float) -> Any:
-        """Return the next frame or None; raise on repeated garbled lines."""
         try:
             message = bus.recv(timeout)
         except (ValueError, IndexError):  # as a port's first line, cut in the middle

@@ -1,6 +1,6 @@
-"""Serial port that is read in chunks, for python-can's slcan bus.
+"""Chunked serial port for python-can's slcan bus.
 
-That makes two system calls a byte, too slow for the PiPER's 2900 frames a second.
+The bus makes two system calls a byte, too slow for 2900 frames a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ChunkedPort:
 
     @property
     def in_waiting(self) -> int:
-        """Bytes that can be read at once."""
+        """Readable bytes."""
         return len(self._chunk) - self._taken + int(self._port.in_waiting)
 
     def read(self, size: int = 1) -> bytes:

@@ -1,4 +1,4 @@
-"""Drops targets that were made before a stall of the process."""
+"""Drop of targets from before a stall."""
 
 from __future__ import annotations
 
@@ -15,14 +15,10 @@ _TARGETS = frozenset((*JOINTS, GRIPPER))
 
 
 class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
-    """Sends through another bus, without targets from before a stall.
-
-    Attributes:
-        n_dropped: Dropped frames.
-    """
+    """Bus that drops such targets."""
 
     def __init__(self, bus: can.BusABC, rate: float) -> None:
-        """Guard a bus with a rate of targets, [Hz]."""
+        """Guard a bus; targets have a rate, [Hz]."""
         self._stall_ns = max(_STALL_NS, round(_PERIODS * 1e9 / rate))
         self.channel_info = bus.channel_info
         self.n_dropped = 0

@@ -12,7 +12,7 @@ _PATIENCE = 0.2  # [s] chosen: for the thread at the end; a stuck port keeps it
 
 
 class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
-    """Sends through another bus, on a thread of its own."""
+    """Bus that sends on its own thread."""
 
     def __init__(self, bus: can.BusABC) -> None:
         self.channel_info = bus.channel_info
@@ -26,7 +26,7 @@ class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checke
         """Queue a frame.
 
         Raises:
-            can.CanOperationError: If the queue is full.
+            can.CanOperationError: Full queue.
         """
         try:
             self._frames.put_nowait(msg)
@@ -34,7 +34,7 @@ class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checke
             raise can.CanOperationError("Transmit buffer full") from None
 
     def shutdown(self) -> None:
-        """Send the queue for a moment, and leave the bus."""
+        """Send the queue briefly, and leave the bus."""
         super().shutdown()
         if self._thread.is_alive():
             self._frames.put(None, timeout=_PATIENCE)

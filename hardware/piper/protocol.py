@@ -1,7 +1,6 @@
-"""Identifiers of the PiPER's CAN frames, and what differs between firmwares.
+"""Identifiers of the PiPER's CAN frames, by firmware.
 
-Bytes are packed and read by the vendor's SDK. Source: AgileX's PiPER manual, interface
-protocol V2.
+Source: AgileX's PiPER manual, interface protocol V2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readings of the arm's frames by the SDK's parser, as immutable values."""
+"""Readings of the arm, immutable."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than
 
 @dataclass(frozen=True, slots=True)
 class ArmReading:
-    """Motion of the arm at one instant, in its own units.
+    """The arm at one instant, in its units.
 
     Attributes:
-        stamp_ns: Arrival of its oldest frame, [ns].
+        stamp_ns: Oldest frame's arrival, [ns].
         angles: [0.001°].
         speeds: [0.001 rad/s].
-        efforts: By current: see QUARTER_UNTIL.
+        efforts: See QUARTER_UNTIL.
         opening: Of the gripper, [0.001 mm].
-        grip: Torque of the gripper's motor, [0.001 N·m].
+        grip: Motor torque, [0.001 N·m].
     """
 
     stamp_ns: int
@@ -41,14 +41,14 @@ class ArmReading:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition that the arm reports, with the SDK's numbers.
+    """Condition, in the SDK's numbers.
 
     Attributes:
         stamp_ns: Arrival, [ns].
         mode: 0 standby, 1 CAN, 2 teaching.
         status: 0 normal.
         move_mode: 1: joint moves.
-        error: Joints over their limit in the high byte, lost ones in the low.
+        error: High byte: joints over limits; low: lost ones.
     """
 
     stamp_ns: int
@@ -60,7 +60,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Motor:
-    """Slow report of a motor: status bits, temperatures [°C] and voltage [0.1 V]."""
+    """Motor's status bits, temperatures [°C] and voltage [0.1 V]."""
 
     bits: int
     temperature: int
@@ -68,7 +68,7 @@ class Motor:
 
 
 def make_motion(message: Any, arrivals: Mapping[int, int]) -> ArmReading:
-    """Return the motion of complete reports with their arrivals."""
+    """Return the motion of complete reports."""
     joints, gripper = message.arm_joint_feedback, message.gripper_feedback
     fast = [getattr(message, f"arm_high_spd_feedback_{i}") for i in _JOINTS]
     oldest = min(arrivals[can_id] for can_id in (GRIPPER_STATE, *MOTORS_FAST))
@@ -84,7 +84,7 @@ def make_motion(message: Any, arrivals: Mapping[int, int]) -> ArmReading:
 
 
 def make_condition(message: Any, stamp_ns: int) -> Condition:
-    """Return the condition of a status message."""
+    """Return a status message's condition."""
     said = message.arm_status_msgs
     return Condition(
         stamp_ns=stamp_ns,
@@ -96,7 +96,7 @@ def make_condition(message: Any, stamp_ns: int) -> Condition:
 
 
 def make_motors(message: Any) -> tuple[Motor, ...]:
-    """Return the slow reports of the joints' motors."""
+    """Return the motors' slow reports."""
     slow = [getattr(message, f"arm_low_spd_feedback_{i}") for i in _JOINTS]
     return tuple(
         Motor(motor.foc_status_code, max(motor.motor_temp, motor.foc_temp), motor.vol)

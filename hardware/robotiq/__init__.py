@@ -1,1 +1,1 @@
-"""Driver of Robotiq's grippers 2F-85, 2F-140 and Hand-E."""
+"""Robotiq's 2F-85, 2F-140 and Hand-E."""

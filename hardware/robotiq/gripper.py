@@ -1,6 +1,6 @@
-"""A Robotiq gripper on a thread of its own, beside whatever arm carries it.
+"""Robotiq gripper on its thread.
 
-It activates no gripper while a session runs: activation moves the fingers.
+It activates only at opening: activation moves the fingers.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _JOIN = 3.0  # [s] chosen: connecting takes 1 s at most
 
 
 class Line(Protocol):
-    """A line to a gripper; used by one thread at a time."""
+    """Line to a gripper, for one thread at a time."""
 
     name: str
 
     def reach(self) -> None:
-        """Connect, again if need be."""
+        """Connect or reconnect."""
 
     def read(self) -> Status:
         """Return the status."""
 
     def move(self, position: int, speed: int, force: int) -> None:
-        """Let the fingers go to a position."""
+        """Move the fingers to a position."""
 
     def set_active(self, *, is_active: bool) -> None:
-        """Activate, which moves the fingers, or reset."""
+        """Activate, with motion, or reset."""
 
     def close(self) -> None:
         """Disconnect."""
@@ -51,15 +51,15 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperSettings:
-    """Settings of a gripper and of the joint that stands for it.
+    """Settings of a gripper and its joint.
 
     Attributes:
         model: Of ``MODELS``.
-        closed: The joint's position with closed fingers, [m] or [rad].
-        opened: The same with open fingers.
-        speed: Share of its range of speeds, 0 … 1.
-        force: Share of its range of forces, 0 … 1.
-        activates: Whether it may be activated at the opening.
+        closed: Joint's, [m] or [rad].
+        opened: Likewise.
+        speed: Share of range, 0 … 1.
+        force: Share of range, 0 … 1.
+        activates: Activation is permitted.
     """
 
     model: str
@@ -71,13 +71,13 @@ class GripperSettings:
 
 
 class Gripper:
-    """Positions of a joint in and out; ``open`` first.
+    """Gripper as a joint; ``open`` first.
 
     Attributes:
-        q: Measured position of the joint, [m] or [rad].
-        dq: Its speed, [m/s] or [rad/s].
-        tau: Grip while an object stops the fingers, negative if they close on it, [N].
-        failure: Why it is not obeyed, or "".
+        q: Measured, [m] or [rad].
+        dq: [m/s] or [rad/s].
+        tau: Grip on an object, negative if closing, [N].
+        failure: Reason for disobedience, or "".
     """
 
     def __init__(self, line: Line, settings: GripperSettings) -> None:
@@ -93,11 +93,10 @@ class Gripper:
         self.failure = ""
 
     def open(self) -> None:
-        """Reach it and start its thread; its fingers move only if they may.
+        """Reach it and start its thread; fingers move if permitted.
 
         Raises:
-            ArmError: If it does not answer, has a fault, or is not activated and may
-                not be.
+            ArmError: Silent, faulty, or inactive.
         """
         status = self._greet()
         if status.state != ACTIVATED and self._settings.activates:
@@ -115,7 +114,7 @@ class Gripper:
         """Examine a closed gripper without motion.
 
         Returns:
-            Whether it is well, and a sentence about it.
+            Whether it is well, with a sentence.
         """
         try:
             status = self._greet()
@@ -129,11 +128,11 @@ class Gripper:
         return not status.trouble, f"{self._line.name}: {words}"
 
     def write(self, q: float) -> None:
-        """Give it a position of the joint, [m] or [rad]; never waits."""
+        """Set the joint's position, [m] or [rad]; never waits."""
         self._goal = q
 
     def close(self) -> None:
-        """End the thread; the fingers hold. May be called twice."""
+        """End the thread; fingers hold; repeatable."""
         self._must_end.set()
         if self._thread is not None:
             self._thread.join(_JOIN)
@@ -152,7 +151,6 @@ class Gripper:
                 self._line.reach()  # pymodbus closes it after a few silences
 
     def _activate(self, status: Status) -> Status:
-        """Reset and activate; raise ArmError if it takes too long."""
         line = self._line
         line.set_active(is_active=False)
         time.sleep(_RESET_TIME)
@@ -170,7 +168,6 @@ class Gripper:
         )
 
     def _read_patiently(self, last: Status) -> Status:
-        """Return the status, or the last one after an answer that was lost."""
         try:
             last, self._heard = self._line.read(), time.monotonic()
         except ArmError:
@@ -194,7 +191,6 @@ class Gripper:
                     self.failure = f"gripper: {err}"
 
     def _serve(self) -> None:
-        """Send a goal that is another one, and read; drop goals meanwhile refused."""
         goal, self._goal = self._goal, None
         if goal is not None and not self.failure:
             self._move(goal)

@@ -1,4 +1,4 @@
-"""A gripper by its settings: on a serial port, or behind a UR's URCap."""
+"""Gripper on a serial port, or behind a UR's URCap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.hardware.robotiq.urcap import UrcapLine
 
 
 class Wishes(Protocol):
-    """Settings that all grippers of an env share."""
+    """Settings of an env's grippers."""
 
     @property
     def model(self) -> str:
@@ -22,34 +22,31 @@ class Wishes(Protocol):
 
     @property
     def speed(self) -> float:
-        """Share of its range, 0 … 1."""
+        """Share of range, 0 … 1."""
 
     @property
     def force(self) -> float:
-        """Share of its range, 0 … 1."""
+        """Share of range, 0 … 1."""
 
     @property
     def activates(self) -> bool:
-        """Whether it may be activated at the opening."""
+        """Whether activation is permitted."""
 
 
 def make_gripper(
     wishes: Wishes, address: str, *, is_serial: bool, closed: float, opened: float
 ) -> Gripper:
-    """Return a closed connection to a gripper.
+    """Return a gripper, not yet open.
 
     Args:
         wishes: Settings.
-        address: Serial port, or address of the UR's controller.
-        is_serial: Which of the two.
-        closed: Position of its joint with closed fingers, [m] or [rad].
-        opened: The same with open fingers.
-
-    Returns:
-        The gripper.
+        address: Serial port, or UR's controller.
+        is_serial: Of the two.
+        closed: Joint's, [m] or [rad].
+        opened: Likewise.
 
     Raises:
-        ImportError: If a serial port is asked for without pymodbus.
+        ImportError: Missing pymodbus.
     """
     line: Line = UrcapLine(address)
     if is_serial:  # pymodbus is an extra

@@ -1,7 +1,7 @@
-"""Gripper on a serial line by Modbus RTU, behind a USB-RS485 adapter; pymodbus.
+"""Gripper by Modbus RTU (pymodbus, USB-RS485).
 
-Source: Robotiq, instruction manuals, for registers. Function 3 reads the status in all
-generations of the manuals.
+Source: Robotiq, instruction manuals. Function 3 reads the status in all their
+generations.
 """
 
 from __future__ import annotations
@@ -30,11 +30,7 @@ logging.getLogger("pymodbus").setLevel(logging.CRITICAL)  # errors are raised he
 
 
 class RtuLine:
-    """One serial port; questions and answers in turn, for one thread.
-
-    Attributes:
-        name: For messages.
-    """
+    """Serial port, for one thread."""
 
     def __init__(self, path: str, unit: int) -> None:
         self.name = f"robotiq '{path}'"
@@ -44,10 +40,10 @@ class RtuLine:
         )
 
     def reach(self) -> None:
-        """Open the port for this process alone, again if need be.
+        """Open exclusively, again if need be.
 
         Raises:
-            ArmError: If it is missing, forbidden or taken.
+            ArmError: Missing, forbidden or taken.
         """
         self.close()
         if not self._client.connect():
@@ -61,7 +57,7 @@ class RtuLine:
         """Return the status.
 
         Raises:
-            ArmError: If it does not answer, or wrongly.
+            ArmError: No valid answer.
         """
         ask = self._client.read_holding_registers
         answer = self._do(lambda: ask(_INPUTS, count=_N, device_id=self._unit))
@@ -81,23 +77,23 @@ class RtuLine:
         )
 
     def move(self, position: int, speed: int, force: int) -> None:
-        """Let the fingers go to a position; all are bytes, [counts].
+        """Move the fingers; all are bytes, [counts].
 
         Raises:
-            ArmError: If it is not acknowledged.
+            ArmError: No acknowledgement.
         """
         self._write(_ACTIVE | _GO, position, speed, force)
 
     def set_active(self, *, is_active: bool) -> None:
-        """Activate, which moves the fingers, or reset.
+        """Activate, with motion, or reset.
 
         Raises:
-            ArmError: If it is not acknowledged.
+            ArmError: No acknowledgement.
         """
         self._write(_ACTIVE * is_active, 0, 0, 0)
 
     def close(self) -> None:
-        """Close the port; may be called twice."""
+        """Close the port; repeatable."""
         self._client.close()  # type: ignore[no-untyped-call]
 
     def _write(self, action: int, position: int, speed: int, force: int) -> None:
@@ -106,7 +102,6 @@ class RtuLine:
         self._do(lambda: tell(_OUTPUTS, values, device_id=self._unit))
 
     def _do(self, request: Callable[[], _T]) -> _T:
-        """Return the answer to a request; raise ArmError without one."""
         try:
             answer = request()
         except (ModbusException, OSError) as err:

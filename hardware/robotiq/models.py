@@ -13,14 +13,14 @@ _MOST = 255  # spec: positions, speeds and forces are bytes
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A gripper's ranges.
+    """Ranges of a gripper.
 
     Attributes:
-        stroke: Opening between open fingers, [m].
-        opened: Position of open fingers, [counts].
-        closed: Position of closed fingers, [counts].
-        speed: Slowest and fastest, of the opening, [m/s].
-        force: Weakest and strongest grip, [N].
+        stroke: Full opening, [m].
+        opened: [counts].
+        closed: [counts].
+        speed: Least and most, [m/s].
+        force: Least and most, [N].
     """
 
     stroke: float
@@ -30,19 +30,19 @@ class Model:
     force: tuple[float, float]
 
     def to_counts(self, opening: float) -> int:
-        """Return the position that is asked for by an opening, [m]."""
+        """Return the position for an opening, [m]."""
         share = min(max(opening / self.stroke, 0.0), 1.0)
         if share <= 0.0:
             return _MOST  # beyond closed: the fingers press on each other, or on a foil
         return round(self.closed + share * (self.opened - self.closed))
 
     def to_opening(self, counts: int) -> float:
-        """Return the opening at a measured position, within the stroke, [m]."""
+        """Return the opening, [m], at a position."""
         share = (counts - self.closed) / (self.opened - self.closed)
         return self.stroke * min(max(share, 0.0), 1.0)
 
     def to_force(self, share: float) -> float:
-        """Return the grip at a share of the setting's range, 0 … 1, [N]."""
+        """Return the grip, [N], at a share, 0 … 1."""
         weakest, strongest = self.force
         return weakest + share * (strongest - weakest)
 

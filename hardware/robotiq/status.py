@@ -1,4 +1,4 @@
-"""Status of a gripper and the remedy of each fault, the same on both of its lines.
+"""Status and remedies of a gripper.
 
 Source: Robotiq, instruction manual of 2F-85 and 2F-140, "Robot input registers".
 """
@@ -32,14 +32,14 @@ _FAULTS: Mapping[int, tuple[str, str]] = {  # spec: gFLT
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The report of a gripper.
+    """Report of a gripper.
 
     Attributes:
         state: gSTA; 3: activated.
-        contact: gOBJ; 1 or 2: stopped by an object while opening or closing.
+        contact: gOBJ; 1: stopped on opening, 2: on closing.
         fault: gFLT; 0: none.
         position: 0 open … 255 closed, [counts].
-        current: Of its motor, [A]; None: not known.
+        current: [A]; None: unknown.
     """
 
     state: int
@@ -50,7 +50,7 @@ class Status:
 
     @property
     def trouble(self) -> str:
-        """Reason that it is not obeyed, with a remedy, or ""."""
+        """Reason for disobedience with a remedy, or ""."""
         if self.fault not in (0, _SILENCE):
             words, remedy = _FAULTS.get(self.fault, ("unknown", "read its manual"))
             return f"fault 0x{self.fault:02X}, {words}; {remedy}"

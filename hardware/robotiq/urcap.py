@@ -1,7 +1,7 @@
-"""Gripper behind the URCap "Robotiq Grippers" of a UR controller.
+"""Gripper behind a UR's URCap "Robotiq Grippers".
 
-Sources: Robotiq's URCap for its port and the names of variables; SDU Robotics,
-``robotiq_gripper.py`` of ur_rtde's documentation, for lines and answers.
+Sources: Robotiq's URCap for port and variables; SDU Robotics, ``robotiq_gripper.py`` of
+ur_rtde's documentation, for lines and answers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ _MOST_BYTES = 1024  # chosen: answers have ten
 
 
 class UrcapLine:
-    """One connection; questions and answers in turn, for one thread.
-
-    Attributes:
-        name: For messages.
-    """
+    """Connection, for one thread."""
 
     def __init__(self, host: str) -> None:
         self.name = f"robotiq '{host}'"
@@ -30,10 +26,10 @@ class UrcapLine:
         self._socket: socket.socket | None = None
 
     def reach(self) -> None:
-        """Connect, again if need be.
+        """Connect or reconnect.
 
         Raises:
-            ArmError: If nothing listens.
+            ArmError: No listener.
         """
         self.close()
         try:
@@ -50,7 +46,7 @@ class UrcapLine:
         """Return the status.
 
         Raises:
-            ArmError: If it does not answer.
+            ArmError: No answer.
         """
         return Status(
             state=self._ask("STA"),
@@ -60,23 +56,23 @@ class UrcapLine:
         )
 
     def move(self, position: int, speed: int, force: int) -> None:
-        """Let the fingers go to a position; all are bytes, [counts].
+        """Move the fingers; all are bytes, [counts].
 
         Raises:
-            ArmError: If it is not acknowledged.
+            ArmError: No acknowledgement.
         """
         self._set(f"SET POS {position} SPE {speed} FOR {force} GTO 1")
 
     def set_active(self, *, is_active: bool) -> None:
-        """Activate, which moves the fingers, or reset.
+        """Activate, with motion, or reset.
 
         Raises:
-            ArmError: If it is not acknowledged.
+            ArmError: No acknowledgement.
         """
         self._set(f"SET ACT {is_active:d}")
 
     def close(self) -> None:
-        """Disconnect; may be called twice."""
+        """Disconnect; repeatable."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -96,7 +92,7 @@ class UrcapLine:
             raise ArmError(f"{self.name}: expected 'ack' to '{line}', got '{answer}'")
 
     def _exchange(self, line: str) -> str:
-        """Return the answer to a line: a packet, as it has no end of its own."""
+        """Return the answer: one packet, as it has no end mark."""
         try:
             if self._socket is None:
                 raise ConnectionError("it is not connected")

@@ -1,1 +1,1 @@
-"""ROS 2 and ROS 1 with and without a ROS installation."""
+"""ROS 2 and ROS 1, also without an installation."""

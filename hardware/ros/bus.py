@@ -1,4 +1,4 @@
-"""Bus of (type, topic, bytes) to other nodes; its callbacks run in ``poll`` alone."""
+"""Bus of (type, topic, bytes); callbacks run in ``poll``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _POLL_PERIOD = 0.002  # [s] chosen: a queue of one loses no state of 500 Hz
 
 
 class BusError(OSError):
-    """The middleware is missing or fails."""
+    """Missing or failing middleware."""
 
 
 class UnknownTypeError(BusError):
-    """The middleware has no such type."""
+    """Unknown type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Qos:
-    """Quality of service of ROS.
+    """Quality of service.
 
     Attributes:
-        depth: Messages kept (keep last).
+        depth: Kept messages.
         latched: Transient local.
     """
 
@@ -48,11 +48,11 @@ LATCHED = Qos(depth=1, latched=True)
 
 
 class Publisher(ABC):
-    """Publisher of one topic's bytes."""
+    """Publisher of bytes."""
 
     @abstractmethod
     def publish(self, data: bytes) -> None:
-        """Send one message without waiting for a reader."""
+        """Send without waiting."""
 
     @abstractmethod
     def count_matched(self) -> int:
@@ -64,9 +64,8 @@ class Bus(ABC):
 
     Attributes:
         name: ``dds``, ``rclpy`` or ``rospy``.
-        source_ns: Send time of the current message by its middleware's clock, [ns]; or
-            0.
-        waited_ns: Time since the middleware received that message, [ns]; 0: unknown.
+        source_ns: Current message's sending, middleware's clock, [ns]; 0: unknown.
+        waited_ns: Since its receipt there, [ns]; 0: unknown.
     """
 
     name = ""
@@ -78,17 +77,17 @@ class Bus(ABC):
 
     @abstractmethod
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
-        """Return a publisher of, for example, ``sensor_msgs/msg/JointState``.
+        """Return a publisher of a type such as ``sensor_msgs/msg/JointState``.
 
         Raises:
-            UnknownTypeError: If the type is not built on this bus.
+            UnknownTypeError: No such type.
         """
 
     def advertise_action(self, name: str, typename: str) -> Publisher:
-        """Return a publisher of an action's goals, whose results are ignored.
+        """Return a publisher of goals, without results.
 
         Raises:
-            BusError: If this bus carries no actions.
+            BusError: No actions here.
         """
         raise BusError(
             f"{self.name}: expected rclpy or rospy for the action {name} [{typename}]: "
@@ -101,11 +100,11 @@ class Bus(ABC):
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
-        """Call ``callback`` in ``poll`` with the bytes of each message."""
+        """Call ``callback`` in ``poll`` with each message's bytes."""
 
     @abstractmethod
     def poll(self) -> None:
-        """Call the callbacks of messages that have arrived; never blocks."""
+        """Run callbacks of arrived messages; never blocks."""
 
     @abstractmethod
     def count_publishers(self, topic: str) -> int:
@@ -116,7 +115,7 @@ class Bus(ABC):
         """Return the number of other subscribers."""
 
     def list_subscribers(self, topic: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the known names of a topic's subscribers."""
+        """Return the known subscribers."""
         return ()
 
     def read_parameters(
@@ -125,12 +124,12 @@ class Bus(ABC):
         names: tuple[str, ...],  # noqa: ARG002
         timeout: float,  # noqa: ARG002
     ) -> Mapping[str, Any]:
-        """Return another node's parameters; wait ``timeout`` [s] at most."""
+        """Return another node's parameters within ``timeout``, [s]."""
         return {}
 
     @property
     def trouble(self) -> str:
-        """Reason that the graph is unknown; empty if it is known."""
+        """Reason that the graph is unknown, or empty."""
         return ""
 
     @abstractmethod
@@ -142,7 +141,7 @@ class Bus(ABC):
         """Leave the graph."""
 
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Poll until a condition holds, for ``timeout`` [s]; return whether it does."""
+        """Return whether a condition comes true within ``timeout``, [s]."""
         end = time.monotonic() + timeout
         while True:
             self.poll()
@@ -153,7 +152,7 @@ class Bus(ABC):
             time.sleep(_POLL_PERIOD)
 
     def wait_matched(self, publishers: list[Publisher], timeout: float) -> bool:
-        """Wait until each publisher has a reader; return whether it has."""
+        """Return whether each publisher gets a reader in time."""
         return self.wait_until(
             lambda: all(publisher.count_matched() for publisher in publishers), timeout
         )

@@ -1,4 +1,4 @@
-"""Commands of some joints to one topic, or to a gripper's action."""
+"""Commands to one topic or action."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 
 
 @dataclass(frozen=True, kw_only=True)
 class Topic:
-    """Topic of commands for some joints.
+    """Topic of commands.
 
     Attributes:
-        joint_names: Names in ROS, in the message's order.
-        indices: Joints of the robot that they are or follow.
-        scale: Position in ROS over position in the URDF, shape (m,).
-        offset: Added to it, in ROS's units, shape (m,).
-        effort: Largest effort of a gripper, [N] or [N·m].
+        joint_names: In ROS and message order.
+        indices: Joints that they are or follow.
+        scale: ROS over URDF position, shape (m,).
+        offset: Then added, shape (m,).
+        effort: Gripper's largest, [N] or [N·m].
     """
 
     name: str
@@ -59,7 +59,7 @@ class Topic:
 
 
 class Commander:
-    """Sends the commands of one topic."""
+    """Sender of one topic's commands."""
 
     def __init__(
         self, bus: Bus, topic: Topic, planner: StopPlanner, clock: Callable[[], int]
@@ -81,12 +81,12 @@ class Commander:
         return self._publisher.count_matched()
 
     def describe_peer(self) -> str:
-        """Return the kind of peer expected to take the commands."""
+        """Return the kind of peer expected."""
         who = "an action server" if self.goals else "a reliable subscriber"
         return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
 
     def describe_takers(self) -> str:
-        """Return the subscribers, by name if the bus knows names."""
+        """Return subscribers, by name if known."""
         n, names = self.count_matched(), self._bus.list_subscribers(self.topic.name)
         whom = ", ".join(names) if len(names) >= n else f"{n} subscriber(s)"
         return f"{self.topic.name}: {whom}"
@@ -98,7 +98,7 @@ class Commander:
     def send(self, q: Vec, lead: float, *, is_off: bool) -> None:
         """Send URDF positions, shape (m,), due ``lead`` [s] after arrival.
 
-        Off its path (``is_off``), a robot gets unchanged commands less often.
+        Off its path, a robot gets unchanged commands less often.
         """
         if self.goals is not None:
             self.goals.send(q * self.topic.scale + self.topic.offset)
@@ -117,7 +117,7 @@ class Commander:
             self._publisher.publish(data)
 
     def find_held(self) -> Vec | None:
-        """Return the held URDF positions, shape (m,), [rad] or [m], or None."""
+        """Return held URDF positions, shape (m,), [rad] or [m], or None."""
         if self.goals is not None:
             goal = self.goals.goal
             return (

@@ -1,6 +1,6 @@
-"""Checks of a trajectory controller by its parameters and state.
+"""Checks of a trajectory controller.
 
-A controller refuses a message with a foreign joint whole, in its own log alone
+It refuses a message with a foreign joint, and reports that in its own log alone
 (``validate_trajectory_msg``, ros2_controllers).
 """
 
@@ -25,12 +25,12 @@ _GONE = 1e-7  # [rad] chosen: one that holds asks for the same to the last bit
 
 
 class ControllerWatch:
-    """One trajectory controller of ROS 2; its node is ``name``, or empty."""
+    """A ROS 2 trajectory controller; ``name`` is its node, or empty."""
 
     def __init__(
         self, bus: Bus, topic: str, joints: tuple[str, ...], clock: Callable[[], int]
     ) -> None:
-        """Subscribe to the state of ``topic``'s controller; joints have ROS's names."""
+        """Subscribe to its state by ``topic``; joints have ROS's names."""
         is_one = topic.endswith(_COMMANDS) and not bus.codec.is_ros1
         self.name = topic.removesuffix(_COMMANDS) if is_one else ""
         self._bus, self._joints, self._clock = bus, joints, clock
@@ -46,17 +46,17 @@ class ControllerWatch:
         return None if all(f is None for f in found) else any(found)
 
     def ask(self, timeout: float) -> None:
-        """Query its parameters, for ``timeout`` [s] at most."""
+        """Query its parameters within ``timeout``, [s]."""
         if self.name:
             self._parameters = self._bus.read_parameters(self.name, _ASKED, timeout)
 
     def read(self) -> ControllerState | None:
-        """Return its newest state; None if none is fresh."""
+        """Return its newest state; None if stale."""
         is_old = self._clock() - self._heard_ns > _FRESH_NS
         return None if is_old else self._decode(self._data)
 
     def find_refusal(self) -> str:
-        """Return the reason that it would refuse every message; empty if unknown."""
+        """Return the reason for total refusal, or ""."""
         state = self.read()
         known = tuple(self._parameters.get("joints") or (state.names if state else ()))
         foreign = [name for name in self._joints if name not in known]
@@ -71,7 +71,6 @@ class ControllerWatch:
         )
 
     def _find_gap(self) -> str:
-        """Return the joints that no message names, if that may be refused."""
         state = self.read()
         missing = [n for n in (state.names if state else ()) if n not in self._joints]
         if not missing or self._parameters.get(_PARTIAL):
@@ -82,7 +81,7 @@ class ControllerWatch:
         )
 
     def find_silence(self) -> str:
-        """Return a finding if it publishes no state; else empty."""
+        """Return a finding on missing states, or ""."""
         has_topic = bool(self.name and self._bus.count_publishers(self.name + _STATE))
         if not has_topic or self._clock() - self._heard_ns < _FRESH_NS:
             return ""
@@ -93,7 +92,7 @@ class ControllerWatch:
         )
 
     def has(self, name: str) -> bool:
-        """Return whether it commands a joint, by ROS's name."""
+        """Return whether it commands a joint."""
         return name in self._joints
 
     def mark(self) -> None:
@@ -101,7 +100,7 @@ class ControllerWatch:
         self._marked = self._data
 
     def find_answer(self, name: str) -> str:
-        """Return findings on the messages since ``mark`` for a standing joint."""
+        """Return findings since ``mark`` for a standing joint."""
         if known := self.find_refusal() or self.find_silence():
             return known
         state, before = self.read(), self._decode(self._marked)
@@ -115,7 +114,7 @@ class ControllerWatch:
         )
 
     def describe(self) -> str:
-        """Return its begin of messages and lines for its YAML."""
+        """Return its begin of messages, and YAML lines."""
         begins, silence = self.begins_at_desired, self.find_silence()
         gap = self._find_gap()
         if not self.name or begins or silence:

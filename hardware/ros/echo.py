@@ -1,6 +1,6 @@
-"""Detects states that echo the commands, as fake hardware publishes them.
+"""Detection of states that echo commands, as by fake hardware.
 
-A measured arm deviates from the commanded path by weight, friction and lag.
+Weight, friction and lag make a real arm deviate.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LATE = 2.0  # [periods] chosen: of states that come once a period, beyond the l
 
 
 class EchoWatch:
-    """Compares measured states with the commanded path."""
+    """Comparison of states and commands."""
 
     def __init__(
         self, is_arm: npt.NDArray[np.bool_], period: float, lead: float
     ) -> None:
-        """Watch masked joints, shape (n,), at the commands' period and lead, [s]."""
+        """Watch masked joints, shape (n,), with period and lead, [s]."""
         self._is_arm, self._period = is_arm, period
         self._longest = lead / period + _LATE
         self._way: deque[Vec] = deque(maxlen=_N_KEPT)
@@ -35,7 +35,7 @@ class EchoWatch:
         self.is_over = False
 
     def look(self, q_cmd: Vec, q_meas: Vec) -> float | None:
-        """Return the delay of an echo, [s], once certain; positions have shape (n,)."""
+        """Return an echo's delay, [s], once certain; shapes are (n,)."""
         self._way.append(q_cmd[self._is_arm])
         if self.is_over or len(self._way) < _N_KEPT:
             return None
@@ -52,7 +52,6 @@ class EchoWatch:
         return None if not is_echo or lag is None else lag * self._period
 
     def _find_lag(self, way: Vec, steps: Vec, q: Vec) -> float | None:
-        """Return how many periods a state lags on the path; None beside it."""
         lengths = np.maximum((steps**2).sum(axis=1), 1e-30)
         share = np.clip(((q - way[:-1]) * steps).sum(axis=1) / lengths, 0.0, 1.0)
         off = np.abs(way[:-1] + share[:, None] * steps - q).max(axis=1)

@@ -1,4 +1,4 @@
-"""Texts of types that ``rosbags`` lacks: control_msgs, kinova_msgs, tf, paprle_msgs."""
+"""Types missing in ``rosbags``: control_msgs, kinova_msgs, tf, paprle_msgs."""
 
 from __future__ import annotations
 

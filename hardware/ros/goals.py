@@ -1,6 +1,6 @@
-"""Goals of actions, each in place of the one before, at most ten a second.
+"""Goals of actions, at most ten a second.
 
-A simple server of actionlib ends the running goal when another one arrives.
+A new goal ends the running one in actionlib's simple server.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _TICKS = 6800.0 / math.radians(80.0)  # spec: kinova-ros: fingers 0 … 6800 are
 
 
 class Goals:
-    """Sends the goals of one action, a key of ``ACTIONS``.
+    """Sender of an action's goals, a key of ``ACTIONS``.
 
     Attributes:
-        goal: Positions in ROS, shape (m,), or None.
+        goal: In ROS, shape (m,), or None.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class Goals:
         self.goal: Vec | None = None
 
     def send(self, q: Vec) -> None:
-        """Send changed positions, shape (m,), [rad] or [m], at a limited rate."""
+        """Send changes, shape (m,), [rad] or [m], at a limited rate."""
         is_same = self.goal is not None and np.abs(q - self.goal).max() <= _GOAL_STEP
         if not is_same and self._clock() - self.sent_ns >= _GOAL_NS:
             self.goal = q.copy()
             self.repeat()
 
     def repeat(self) -> None:
-        """Send the last goal again, if any."""
+        """Resend the last goal."""
         if self.goal is not None:
             self.sent_ns = self._clock()
             data = encode_goal(self._codec, self.kind, self.goal, self._effort)
@@ -79,7 +79,7 @@ class _HasGoals(Protocol):
 
 
 def repeat_fingers(commanders: Iterable[_HasGoals], now_ns: int) -> None:
-    """Send the fingers' goal again after the arm's, which ended it (AdaptiX, X20)."""
+    """Resend fingers' goals after the arm's ended them (AdaptiX, X20)."""
     goals = [one.goals for one in commanders if one.goals is not None]
     arms = [one.sent_ns for one in goals if one.kind == "kinova_joints"]
     arm_ns = max(arms, default=0)
@@ -90,7 +90,7 @@ def repeat_fingers(commanders: Iterable[_HasGoals], now_ns: int) -> None:
 
 
 def encode_goal(codec: Codec, kind: str, q: Vec, effort: float = 0.0) -> bytes:
-    """Return the bytes of a goal at positions q, shape (m,), [rad] or [m]."""
+    """Return a goal's bytes at q, shape (m,), [rad] or [m]."""
     if kind == "gripper_action":
         return encode_gripper(codec, float(q[0]), effort)
     if kind == "kinova_joints":
@@ -104,10 +104,10 @@ def encode_goal(codec: Codec, kind: str, q: Vec, effort: float = 0.0) -> bytes:
 
 
 def read_goal(kind: str, message: Any, n: int) -> Vec:
-    """Return the first ``n`` positions of a decoded goal, [rad] or [m].
+    """Return a goal's first ``n`` positions, [rad] or [m].
 
     Raises:
-        MessageError: If they are not finite.
+        MessageError: Not finite.
     """
     if kind == "gripper_action":
         q = np.array([message.position])

@@ -1,4 +1,4 @@
-"""Images of ROS as plain rows: RGB, grey, or depth in 16 bits."""
+"""ROS images as RGB, grey, or 16-bit depth."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _DEPTHS = {"16UC1": 2, "mono16": 2, "32FC1": 4}
 
 
 class RosImage(NamedTuple):
-    """One image, rows from the top without padding, or a file; depth in [mm].
+    """Image without padding, rows from the top, or a file; depth in [mm].
 
     Attributes:
-        stamp_ns: Header stamp by the sender's clock, [ns]; 0: none.
+        stamp_ns: Sender's clock, [ns]; 0: none.
         width: [px]; 0: unknown.
     """
 
@@ -45,10 +45,10 @@ class RosImage(NamedTuple):
 
 
 def decode_image(codec: Codec, data: bytes) -> RosImage:
-    """Return the image of an Image message.
+    """Return an Image message's image.
 
     Raises:
-        MessageError: If it is broken or has an unknown encoding.
+        MessageError: Broken, or unknown encoding.
     """
     message = codec.decode(data, IMAGE)
     form, rows = _read_rows(message)
@@ -58,10 +58,10 @@ def decode_image(codec: Codec, data: bytes) -> RosImage:
 
 
 def decode_compressed(codec: Codec, data: bytes) -> RosImage:
-    """Return the JPEG or PNG of a CompressedImage.
+    """Return a CompressedImage's JPEG or PNG.
 
     Raises:
-        MessageError: If it is neither.
+        MessageError: Neither.
     """
     message = codec.decode(data, COMPRESSED_IMAGE)
     coded = bytes(message.data)
@@ -104,7 +104,6 @@ def _read_rows(message: Any) -> tuple[Form, bytes]:
 
 
 def _take_pixels(message: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the pixels, shape (height, width, …), without the padding of rows."""
     height, width, step = int(message.height), int(message.width), int(message.step)
     data = np.ascontiguousarray(message.data, dtype=np.uint8)
     row = width * dtype.itemsize

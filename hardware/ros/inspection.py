@@ -1,4 +1,4 @@
-"""Passive inspection of a robot in the graph, for ``doctor``; publishes nothing."""
+"""Passive inspection of a robot, for ``doctor``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Finding = tuple[bool, str]
 def inspect(
     bus: Bus, spec: RobotSpec, clock: Callable[[], int], timeout: float
 ) -> Iterator[Finding]:
-    """Yield findings on a robot's states and receivers within ``timeout``, [s]."""
+    """Yield findings on states and receivers within ``timeout``, [s]."""
     watches = [
         ControllerWatch(bus, t.name, t.joint_names, clock) for t in spec.commands
     ]
@@ -51,8 +51,6 @@ def inspect(
 
 
 class _Ears:
-    """Received states and their ages."""
-
     def __init__(self, bus: Bus, states: JointStates, clock: Callable[[], int]) -> None:
         self._bus, self._states, self._clock = bus, states, clock
         self.begin()
@@ -73,7 +71,7 @@ class _Ears:
         self._ages_ns.append(now_ns - int(self._states.stamps_ns.min()))
 
     def describe(self, spec: RobotSpec) -> Iterator[Finding]:
-        """Yield the rate and age of the states."""
+        """Yield the states' rate and age."""
         elapsed = (self._clock() - self._begin_ns) * 1e-9
         n = int((self._states.n_heard - self._n_before).min())
         rate, period = n / elapsed, max(spec.period, spec.state_period)

@@ -1,4 +1,4 @@
-"""Joint messages as numbers and names."""
+"""Joint messages as numbers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """A ``sensor_msgs/JointState``; arrays have shape (n,), missing values are NaN.
+    """``sensor_msgs/JointState``, shape (n,), NaN if missing.
 
     Attributes:
-        q: Positions, [rad] or [m].
-        dq: Velocities.
-        tau: Efforts.
-        stamp_ns: Header stamp in the sender's time, [ns]; 0: none.
+        q: [rad] or [m].
+        stamp_ns: Sender's time, [ns]; 0: none.
     """
 
     names: tuple[str, ...]
@@ -45,13 +43,13 @@ class Joints:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A ``trajectory_msgs/JointTrajectory``.
+    """``trajectory_msgs/JointTrajectory``.
 
     Attributes:
-        times: From the start, shape (k,), [s], increasing.
-        q: Positions, shape (k, n), [rad] or [m].
-        dq: Velocities, shape (k, n), or None.
-        stamp_ns: Start in the reader's time, [ns]; 0: on arrival.
+        times: From start, shape (k,), [s], increasing.
+        q: Shape (k, n), [rad] or [m].
+        dq: Shape (k, n), or None.
+        stamp_ns: Start, reader's time, [ns]; 0: on arrival.
     """
 
     names: tuple[str, ...]
@@ -63,7 +61,7 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """State of a trajectory controller: its ``reference`` q, shape (n,)."""
+    """Trajectory controller's ``reference`` q, shape (n,)."""
 
     names: tuple[str, ...]
     q: Vec
@@ -71,7 +69,7 @@ class ControllerState:
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A ``geometry_msgs/PoseStamped``: p [m], shape (3,), and quat_xyzw, shape (4,)."""
+    """``geometry_msgs/PoseStamped``: p [m], shape (3,), quat_xyzw, shape (4,)."""
 
     p: Vec
     quat_xyzw: Vec
@@ -81,7 +79,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Joy:
-    """A ``sensor_msgs/Joy``: axes −1 … 1, shape (a,), and pressed buttons."""
+    """``sensor_msgs/Joy``: axes −1 … 1, shape (a,), and buttons."""
 
     axes: Vec
     buttons: tuple[bool, ...]
@@ -101,10 +99,10 @@ def encode_joints(codec: Codec, joints: Joints) -> bytes:
 
 
 def decode_joints(codec: Codec, data: bytes) -> Joints:
-    """Return the joints of a JointState.
+    """Return a JointState's joints.
 
     Raises:
-        MessageError: If it is none, or has not one position a name.
+        MessageError: Invalid, or not one position a name.
     """
     message = codec.decode(data, JOINT_STATE)
     names, q = tuple(message.name), np.array(message.position, dtype=np.float64)
@@ -119,10 +117,10 @@ def decode_joints(codec: Codec, data: bytes) -> Joints:
 
 
 def decode_trajectory(codec: Codec, data: bytes) -> Trajectory:
-    """Return the points of a JointTrajectory.
+    """Return a JointTrajectory's points.
 
     Raises:
-        MessageError: If it is none, is empty, or its points have gaps.
+        MessageError: Invalid, empty, or points with gaps.
     """
     message = codec.decode(data, JOINT_TRAJECTORY)
     names, n = tuple(message.joint_names), len(message.joint_names)
@@ -152,7 +150,7 @@ def decode_controller(codec: Codec, data: bytes) -> ControllerState:
     """Return a decoded JointTrajectoryControllerState.
 
     Raises:
-        MessageError: If it is none, or has not one position a joint.
+        MessageError: Invalid, or not one position a joint.
     """
     message = codec.decode(data, CONTROLLER_STATE)
     names = tuple(message.joint_names)
@@ -171,7 +169,7 @@ def encode_floats(codec: Codec, values: Vec) -> bytes:
 
 
 def decode_floats(codec: Codec, data: bytes) -> Vec:
-    """Return the numbers of a Float64MultiArray."""
+    """Return a Float64MultiArray's numbers."""
     return np.array(codec.decode(data, FLOATS).data, dtype=np.float64)
 
 
@@ -182,7 +180,7 @@ def encode_gripper(codec: Codec, position: float, max_effort: float = 0.0) -> by
 
 
 def decode_gripper(codec: Codec, data: bytes) -> tuple[float, float]:
-    """Return position and effort of a GripperCommand."""
+    """Return a GripperCommand's position and effort."""
     message = codec.decode(data, GRIPPER_COMMAND)
     return float(message.position), float(message.max_effort)
 
@@ -193,7 +191,7 @@ def encode_bool(codec: Codec, value: bool) -> bytes:
 
 
 def decode_bool(codec: Codec, data: bytes) -> bool:
-    """Return the value of a Bool."""
+    """Return a Bool's value."""
     return bool(codec.decode(data, BOOL).data)
 
 
@@ -203,7 +201,7 @@ def encode_float(codec: Codec, value: float) -> bytes:
 
 
 def decode_float(codec: Codec, data: bytes) -> float:
-    """Return the value of a Float64."""
+    """Return a Float64's value."""
     return float(codec.decode(data, FLOAT).data)
 
 
@@ -224,7 +222,7 @@ def encode_pose(codec: Codec, pose: Pose) -> bytes:
 
 
 def decode_pose(codec: Codec, data: bytes) -> Pose:
-    """Return the pose of a PoseStamped."""
+    """Return a PoseStamped's pose."""
     message = codec.decode(data, POSE_STAMPED)
     p, r = message.pose.position, message.pose.orientation
     return Pose(
@@ -247,14 +245,13 @@ def encode_joy(codec: Codec, joy: Joy) -> bytes:
 
 
 def decode_joy(codec: Codec, data: bytes) -> Joy:
-    """Return axes and buttons of a Joy."""
+    """Return a Joy's axes and buttons."""
     message = codec.decode(data, JOY)
     axes = np.array(message.axes, dtype=np.float64)
     return Joy(axes, tuple(bool(button) for button in message.buttons))
 
 
 def _pack(values: Vec) -> Vec:
-    """Return contiguous float64 for the codec."""
     return np.ascontiguousarray(values, dtype=np.float64)
 
 

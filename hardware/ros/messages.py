@@ -1,4 +1,4 @@
-"""ROS messages of all distributions by ``rosbags``, without a ROS installation."""
+"""ROS messages of all distributions by ``rosbags``."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ BYTES = "std_msgs/msg/UInt8MultiArray"
 
 
 class MessageError(ValueError):
-    """Bytes are no message of their type, or the type is unknown."""
+    """Invalid bytes, or unknown type."""
 
 
 class Codec:
-    """The messages of one ROS distribution."""
+    """Messages of one distribution."""
 
     def __init__(self, distro: str) -> None:
         if distro not in _STORES:
@@ -64,14 +64,14 @@ class Codec:
         self._zeros: dict[str, dict[str, Callable[[], Any]]] = {}
 
     def register(self, typename: str, text: str) -> None:
-        """Add a type from the text of its ``.msg`` file."""
+        """Add a type from its ``.msg`` text."""
         self.store.register(get_types_from_msg(text, typename))
 
     def make(self, typename: str, **fields: Any) -> Any:
-        """Return a message; missing fields are zero or empty.
+        """Return a message; missing fields are zero.
 
         Raises:
-            MessageError: If the type or a field is unknown.
+            MessageError: Unknown type or field.
         """
         defaults = self._zeros.get(typename)
         if defaults is None:
@@ -88,16 +88,16 @@ class Codec:
         return self.store.types[typename](**values)
 
     def encode(self, message: Any, typename: str) -> bytes:
-        """Return the serialised bytes of a message."""
+        """Return a message's bytes."""
         if self.is_ros1:
             return bytes(self.store.serialize_ros1(message, typename))
         return bytes(self.store.serialize_cdr(message, typename, little_endian=True))
 
     def decode(self, data: bytes, typename: str) -> Any:
-        """Return the message; surplus bytes, which Fast DDS may append, are ignored.
+        """Return the message, without Fast DDS's surplus bytes.
 
         Raises:
-            MessageError: If the bytes are not such a message.
+            MessageError: Invalid bytes.
         """
         try:
             definition = self.store.get_msgdef(typename)
@@ -118,18 +118,18 @@ class Codec:
         return message
 
     def hash_type(self, typename: str) -> str:
-        """Return the hash of a type: md5 in ROS 1, ``RIHS01_…`` in ROS 2."""
+        """Return a type's hash: md5 in ROS 1, ``RIHS01_…`` in ROS 2."""
         if self.is_ros1:
             return str(self.store.generate_msgdef(typename, ros_version=1)[1])
         return str(self.store.hash_rihs01(typename))
 
     def describe(self, typename: str) -> str:
-        """Return the definition of a type and of its fields' types."""
+        """Return a type's definition, with its fields' types."""
         version = 1 if self.is_ros1 else 2
         return str(self.store.generate_msgdef(typename, ros_version=version)[0])
 
     def make_header(self, stamp_ns: int = 0, frame_id: str = "") -> Any:
-        """Return a ``std_msgs/Header``; stamp zero is now, in the reader's time."""
+        """Return a ``std_msgs/Header``; stamp 0: now, in reader's time."""
         stamp = self.make(
             "builtin_interfaces/msg/Time",
             sec=stamp_ns // 10**9,
@@ -166,5 +166,5 @@ _DTYPES = {"char": "uint8", "byte": "uint8"}
 
 @lru_cache(maxsize=len(_STORES))
 def load_codec(distro: str) -> Codec:
-    """Return the codec of a distribution, cached."""
+    """Return a distribution's codec, cached."""
     return Codec(distro)

@@ -1,6 +1,6 @@
-"""Detects an arm that ignores its commands.
+"""Detection of an arm that ignores commands.
 
-A controller does not report on any topic that it refuses messages.
+No topic shows refused messages.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _N_PERIODS = 50  # chosen: 0.25 s at 200 Hz, several lags of any arm
 
 
 class AnswerWatch:
-    """Compares commands with the arm's motion."""
+    """Comparison of commands and motion."""
 
     def __init__(self, is_arm: npt.NDArray[np.bool_]) -> None:
-        """Watch the joints of a mask, shape (n,)."""
+        """Watch masked joints, shape (n,)."""
         self._is_arm = is_arm
         self.forget()
 
@@ -30,7 +30,7 @@ class AnswerWatch:
         self.n = 0
 
     def look(self, q_cmd: Vec, q_meas: Vec) -> int | None:
-        """Return the joint that ignores its commands, once certain."""
+        """Return the ignoring joint, once certain."""
         begin = self._q_cmd
         if begin is None:
             self._set(q_cmd, q_meas)

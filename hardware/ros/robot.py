@@ -1,4 +1,4 @@
-"""A robot behind a ROS graph: states in, commands out."""
+"""Robot behind a ROS graph."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joi
 
 @dataclass(frozen=True, kw_only=True)
 class RobotSpec:
-    """The robot's joints and topics; arrays have shape (n,), in the URDF's positions.
+    """Joints and topics, shape (n,), in URDF positions.
 
     Attributes:
-        joint_names: Names in ROS, in vector order.
-        scale: Position in ROS over position in the URDF.
-        q_min: Lower position limits, [rad] or [m]; ``q_max`` upper ones.
-        dq_max: Velocity limits V; ``ddq_max`` acceleration limits A.
+        joint_names: In ROS.
+        scale: ROS over URDF position.
+        q_min: Lower, ``q_max`` upper limits, [rad] or [m].
+        dq_max: Limits V; ``ddq_max``: A.
         is_arm: Joints whose lag counts.
-        can_turn: Joints whose states are angles in [rad].
-        running: Topic of Bool, false while the robot is stopped.
-        speed: Topic of Float64, the robot's own speed scaling, [%].
+        can_turn: Joints with angles in [rad].
+        running: Topic of Bool, false at a stop.
+        speed: Topic of Float64, speed scaling, [%].
         period: Of commands, [s]; ``state_period`` of states.
-        lead: From a trajectory's arrival to its first point, [s].
-        lag: Expected from command to measurement, [s].
+        lead: From arrival to the first point, [s].
+        lag: From command to measurement, [s].
         is_simulated: States echo the commands.
     """
 
@@ -87,7 +87,7 @@ class RobotSpec:
 
 
 class RosRobot:
-    """States and commands of a robot over any bus."""
+    """States and commands over any bus."""
 
     def __init__(self, bus: Bus, spec: RobotSpec, clock: Callable[[], int]) -> None:
         self._bus, self._spec, self._clock = bus, spec, clock
@@ -124,10 +124,10 @@ class RosRobot:
         self._sent_ns = 0
 
     def connect(self, timeout: float) -> None:
-        """Wait for the robot, ``timeout`` [s] at most, and verify it.
+        """Await and verify the robot, within ``timeout`` [s].
 
         Raises:
-            BusError: With all findings.
+            BusError: All findings.
         """
         self._bus.wait_until(self._is_there, timeout)
         problems = self._find_missing()
@@ -151,11 +151,11 @@ class RosRobot:
 
     @property
     def notes(self) -> list[str]:
-        """Findings on its controllers."""
+        """Findings on controllers."""
         return list(filter(None, (watch.describe() for watch in self._controllers)))
 
     def take_warnings(self) -> list[str]:
-        """Return the warnings since the last call."""
+        """Return warnings since the last call."""
         found, self._warnings = self._warnings, []
         turns, names = self.states.turns, self._spec.joint_names
         is_wrapped = (turns.n != 0) | (turns.n_crossings > 0)
@@ -182,7 +182,7 @@ class RosRobot:
 
     @property
     def stop_reason(self) -> str:
-        """Reason against driving the robot; empty if none."""
+        """Reason against driving the robot, or empty."""
         if not self._is_running:
             return (
                 f"robot not running ({self._spec.running}); release its stop and start "
@@ -193,7 +193,7 @@ class RosRobot:
     def send(self, q: Vec) -> None:
         """Send positions, shape (n,), [rad] or [m].
 
-        After a stop nothing is sent until they are where the robot stands.
+        After a stop only the robot's own place is sent.
         """
         if self._is_held:
             off = np.abs(q - self.states.q)[self._spec.is_arm]
@@ -221,7 +221,7 @@ class RosRobot:
         self._look_for_echo(q)
 
     def find_held(self) -> Vec | None:
-        """Return the positions held after the last command, shape (n,), or None."""
+        """Return held positions, shape (n,), or None."""
         if self._clock() - self._sent_ns <= _GAP * self._spec.period * 1e9:
             return None
         held = self._told.copy()
@@ -277,7 +277,6 @@ class RosRobot:
 
     @property
     def _longest_age(self) -> float:
-        """Longest age of a fresh state, [s]."""
         period = max(self._spec.period, self._spec.state_period)
         return max(3.0 * period, _STATE_AGE)
 
@@ -295,7 +294,6 @@ class RosRobot:
         return planner
 
     def _find_late(self, q: Vec) -> Vec:
-        """Return the time to ``q`` at dq_max beyond the lag, shape (n,), [s]."""
         # What it lags behind at the speed of the command is not counted. Where it is
         # has to be known: to a point put off for long it coasts, past its brake.
         spec, states = self._spec, self.states
@@ -307,7 +305,6 @@ class RosRobot:
         return np.where(spec.is_arm, off / spec.dq_max, 0.0)
 
     def _is_off(self, commander: Commander, *, was_off: bool) -> bool:
-        """Return whether the arm is off its trajectory by more than its lag."""
         spec, at = self._spec, commander.topic.indices
         path = commander.planner.find_state(self._clock())
         if path is None:
@@ -376,7 +373,6 @@ class RosRobot:
         ]
 
     def _find_implausible(self) -> list[str]:
-        """Return positions beyond any joint's range, such as degrees."""
         spec = self._spec
         low, high = spec.q_min - _PLAUSIBLE, spec.q_max + _PLAUSIBLE
         is_good = (low <= self.states.q) & (self.states.q <= high)
@@ -392,7 +388,6 @@ class RosRobot:
         return [f"expected positions within the limits of the URDF, got {shown}{hint}"]
 
     def _find_intruder(self) -> str:
-        """Return surplus publishers (T2); empty if none."""
         spec, bus = self._spec, self._bus
         for topic in spec.commands:
             if n := bus.count_publishers(topic.name):

@@ -1,4 +1,4 @@
-"""Delays of messages by the stamps of their sender, whose clock may be any."""
+"""Delays by senders' stamps, of any clock."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SIMULATED_NS = 10**18  # [ns] chosen: before 2001 it is no time of day
 
 
 class SenderStamps:
-    """One kind of stamp of ``n`` streams: the newest, and the quickest message.
+    """Newest and quickest stamps of ``n`` streams.
 
     Attributes:
-        last_ns: Newest stamp of each stream, shape (n,), [ns].
+        last_ns: Newest, shape (n,), [ns].
     """
 
     def __init__(self, n: int) -> None:
@@ -25,19 +25,19 @@ class SenderStamps:
 
     @staticmethod
     def is_dated(stamp_ns: int) -> bool:
-        """Return whether a stamp is a time of day, not absent or simulated."""
+        """Return whether a stamp is a time of day."""
         return stamp_ns >= _SIMULATED_NS
 
     def find_delay(
         self, ours: Sequence[int], stamp_ns: int, now_ns: int, since_ns: Ints
     ) -> Ints:
-        """Return the delay behind the quickest message, shape (m,), [ns].
+        """Return the delay beyond the quickest message, shape (m,), [ns].
 
         Args:
-            ours: Streams of this message, m of them.
-            stamp_ns: Its stamp by the sender's clock; simulated time gives no delay.
-            now_ns: Its arrival by our clock.
-            since_ns: Time since the last message of each stream, shape (m,).
+            ours: Its m streams.
+            stamp_ns: Sender's clock; simulated time gives no delay.
+            now_ns: Arrival, our clock.
+            since_ns: Since their last message, shape (m,).
         """
         index = list(ours)
         before_ns, self.last_ns[index] = self.last_ns[index], stamp_ns

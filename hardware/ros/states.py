@@ -1,6 +1,6 @@
-"""States of a robot's joints, by name and with their age.
+"""States of joints, with their age.
 
-Age counts from arrival, plus the largest known wait or delay before it.
+Age counts from arrival, plus the largest known wait or delay before.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ _STEADY_NS = 1_000_000_000  # [ns] chosen: without a jump for so long, it is ove
 
 
 class JointStates:
-    """The joints of a robot, from any number of topics; arrays have shape (n,).
+    """Joints from any topics, shape (n,).
 
     Attributes:
-        q: Positions with whole turns, [rad] or [m], or NaN.
-        dq: Velocities; differences if only 0 was ever sent.
-        tau: Efforts, or NaN.
-        stamps_ns: Time of measurement, [ns].
-        jump: Recent change that no motion explains, or empty.
+        q: With whole turns, [rad] or [m], or NaN.
+        dq: Differences if only 0 is sent.
+        stamps_ns: Measurement, [ns].
+        jump: Recent impossible motion, or empty.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class JointStates:
     def make_callback(
         self, bus: Bus, clock: Callable[[], int]
     ) -> Callable[[bytes], None]:
-        """Return a callback for JointState; the clock is in [ns]."""
+        """Return a JointState callback; clock in [ns]."""
         return lambda data: self.take(
             data, clock(), source_ns=bus.source_ns, waited_ns=bus.waited_ns
         )
@@ -64,7 +63,7 @@ class JointStates:
     def take(
         self, data: bytes, now_ns: int, *, source_ns: int = 0, waited_ns: int = 0
     ) -> None:
-        """Take a JointState; ``source_ns`` is by its middleware's clock, 0: unknown."""
+        """Take a JointState; ``source_ns`` in middleware's time, 0: unknown."""
         try:
             joints = decode_joints(self._codec, data)
         except MessageError:
@@ -97,7 +96,7 @@ class JointStates:
         self.n_heard[ours] += 1
 
     def agree_on_turns(self, names: tuple[str, ...], asked: Vec) -> None:
-        """Count whole turns by a controller's reference, in ROS's units."""
+        """Count turns by a controller's reference, in ROS's units."""
         ours, theirs = self._find_order(names)
         before = self.turns.n[ours]
         self.turns.agree(ours, asked[theirs] / self._scale[ours])
@@ -115,7 +114,6 @@ class JointStates:
     def _estimate_speed(
         self, ours: list[int], q: Vec, header_ns: int, now_ns: int
     ) -> Vec:
-        """Return differences over the sender's time, or the arrival's."""
         has_stamps = (self._headers.last_ns[ours] > 0) & (header_ns > 0)
         by_header = header_ns - self._headers.last_ns[ours]
         by_arrival = now_ns - self._arrived_ns[ours]
@@ -127,7 +125,6 @@ class JointStates:
         return np.where(is_usable & np.isfinite(steps), steps, standing)
 
     def _find_allowed(self, ours: list[int], header_ns: int, now_ns: int) -> Vec:
-        """Return each joint's largest move since its last state, shape (m,)."""
         # What waited while we stood still comes at once and with gaps: then the
         # sender's stamps tell how much time was between.
         before_ns = self._headers.last_ns[ours]

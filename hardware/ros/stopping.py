@@ -1,7 +1,7 @@
-"""Trajectories that end in the gate's brake, so that a controller stops by itself.
+"""Trajectories that end in the gate's brake, in case commands stop.
 
-The brake is c + w t − A t²/2 with w = v − A h/2, exact as a cubic. Late commands
-return as a critically damped spring, ω = 2 A / V, nowhere harder than 2 A.
+The brake is c + w t − A t²/2 with w = v − A h/2, exact as a cubic. Late commands return
+as a critically damped spring, ω = 2 A / V, nowhere harder than 2 A.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SETTLED = 4.0  # [1/ω] chosen: after that 2 % of an offset are left
 
 @dataclass(frozen=True, slots=True)
 class StopPlan:
-    """Points of a trajectory; the last velocities are zero.
+    """Points; the last velocities are zero.
 
     Attributes:
-        times: From its arrival, shape (k,), [s].
-        q: Positions, shape (k, n), [rad] or [m].
-        dq: Velocities, shape (k, n).
+        times: From arrival, shape (k,), [s].
+        q: Shape (k, n), [rad] or [m].
+        dq: Shape (k, n).
     """
 
     times: Vec
@@ -36,7 +36,7 @@ class StopPlan:
     dq: Vec
 
     def at(self, t: float) -> tuple[Vec, Vec]:
-        """Return the cubic's positions and velocities ``t`` [s] after arrival."""
+        """Return positions and velocities ``t`` [s] after arrival."""
         times = self.times
         i = int(np.searchsorted(times, t, side="right")) - 1
         if i < 0 or i >= len(times) - 1:
@@ -52,11 +52,11 @@ class StopPlan:
 
 
 class StopPlanner:
-    """Adds to each command its begin and the brake that follows it.
+    """Planner of begins and brakes.
 
     Attributes:
-        tells_begin: Messages begin with a point at time zero, as controllers of ROS 2
-            begin at the measured state (``Trajectory::sample``, ros2_controllers).
+        tells_begin: Messages begin with a point at time zero, since controllers of ROS
+            2 begin at the measured state (``Trajectory::sample``, ros2_controllers).
     """
 
     def __init__(
@@ -81,17 +81,16 @@ class StopPlanner:
         self._before = self._q, self._sent, self._sent_ns, self._offset
 
     def take_back(self) -> None:
-        """Mark the last trajectory as unsent."""
+        """Mark the last as unsent."""
         self._q, self._sent, self._sent_ns, self._offset = self._before
 
     def advance(
         self, q: Vec, now_ns: int, lead: float, *, is_off: bool = False
     ) -> StopPlan:
-        """Return the path to the next command, shape (n,), and the brake that follows.
+        """Return the path to the next command, shape (n,), and the brake.
 
-        After a gap it begins at the robot's state; the first one has no begin. ``lead``
-        counts from arrival to the command, [s]; with ``is_off`` the robot is off its
-        path.
+        After a gap it begins at the robot's state; the first has no begin. ``lead`` is
+        from arrival to command, [s]; ``is_off``: the robot is off its path.
         """
         self._note()
         elapsed = (now_ns - self._sent_ns) * 1e-9
@@ -115,7 +114,7 @@ class StopPlanner:
         return told if is_off else plan
 
     def find_state(self, now_ns: int) -> tuple[Vec, Vec] | None:
-        """Return positions and velocities of the last trajectory at a time, [ns]."""
+        """Return the last trajectory's state at a time, [ns]."""
         if self._sent is None:
             return None
         return self._sent.at((now_ns - self._sent_ns) * 1e-9)
@@ -132,7 +131,7 @@ class StopPlanner:
         return is_at_end or bool((np.abs(q - self._q) > self._farthest).any())
 
     def plan(self, q: Vec, q_prev: Vec, lead: float) -> StopPlan:
-        """Return a trajectory of at most n + 1 points to a command and to rest."""
+        """Return at most n + 1 points to a command and to rest."""
         A, h = self._ddq_max, self._h
         v = (q - q_prev) / h
         w = np.maximum(np.abs(v) - 0.5 * A * h, 0.0)
@@ -148,7 +147,6 @@ class StopPlanner:
         return StopPlan(lead + t, np.clip(positions, low, high), velocities)
 
     def _decay(self, t: Vec) -> tuple[Vec, Vec]:
-        """Return offset and speed at times, shape (k, n) each."""
         x, dx = self._offset if self._offset is not None else (0.0, 0.0)
         omega, t = self._omega, t[:, None]
         pull = dx + omega * x
@@ -173,7 +171,6 @@ def _prepend(plan: StopPlan, q: Vec, dq: Vec) -> StopPlan:
 
 
 def _merge(ends: Vec) -> Vec:
-    """Return 0 and the ends, increasing; nearly equal ones become the latest."""
     times = [0.0]
     for end in np.sort(ends):
         if end < times[-1] + _APART:

@@ -1,4 +1,4 @@
-"""Messages that describe a robot, from numbers and names."""
+"""Messages that describe a robot."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Marker(NamedTuple):
     """A shape for viewers.
 
     Attributes:
-        points: Shape (n, 3), [m]; none deletes it.
-        size: Scale, as its kind has it, shape (3,), [m].
-        colour: Red, green, blue, 0 … 1.
+        points: Shape (n, 3), [m]; none: delete.
+        size: Scale by kind, shape (3,), [m].
+        colour: RGB, 0 … 1.
     """
 
     namespace: str
@@ -71,10 +71,10 @@ def encode_transforms(
 
 
 def decode_transforms(codec: Codec, data: bytes) -> list[tuple[str, str, Vec]]:
-    """Return (parent, child, T_parent_child) of each transform.
+    """Return (parent, child, T_parent_child) rows.
 
     Raises:
-        MessageError: If it is no TFMessage.
+        MessageError: No TFMessage.
     """
     found = []
     for one in codec.decode(data, TRANSFORMS).transforms:
@@ -87,7 +87,7 @@ def decode_transforms(codec: Codec, data: bytes) -> list[tuple[str, str, Vec]]:
 def encode_markers(
     codec: Codec, frame_id: str, markers: Iterable[Marker], stamp_ns: int
 ) -> bytes:
-    """Return a MarkerArray in one frame; a marker without points deletes one."""
+    """Return a MarkerArray; a marker without points deletes one."""
     made = [
         codec.make(
             "visualization_msgs/msg/Marker",
@@ -139,7 +139,7 @@ def encode_target_metric(
 def encode_metrics(
     codec: Codec, metrics: Mapping[str, float], frame_id: str, stamp_ns: int
 ) -> bytes:
-    """Return a TrackingMetrics from its fields without the header."""
+    """Return a TrackingMetrics from its fields."""
     header = codec.make_header(stamp_ns, frame_id)
     message = codec.make(TRACKING_METRICS, header=header, **metrics)
     return codec.encode(message, TRACKING_METRICS)

@@ -1,4 +1,4 @@
-"""Trajectories as bytes, laid out once a form by the codec."""
+"""Trajectories as bytes, one layout per form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
 
 
 class TrajectoryReader:
-    """Reads the trajectories of one topic."""
+    """Reader of one topic."""
 
     def __init__(self) -> None:
         self._forms: dict[int, _Form] = {}
@@ -33,7 +33,7 @@ class TrajectoryReader:
         """Return a JointTrajectory, as ``decode_trajectory`` does.
 
         Raises:
-            MessageError: If it is none, is empty, or its points have gaps.
+            MessageError: Invalid, empty, or points with gaps.
         """
         form = self._forms.get(len(data))
         found = None if form is None else form.read(data)
@@ -45,8 +45,6 @@ class TrajectoryReader:
 
 
 class _Form:
-    """Layout of a message of so many joints and points."""
-
     def __init__(
         self, codec: Codec, names: tuple[str, ...], k: int, has_dq: bool
     ) -> None:

@@ -1,4 +1,4 @@
-"""Whole turns that a driver leaves out of the positions it publishes.
+"""Whole turns omitted by drivers.
 
 A wrap is a step within −π … π or 0 … 2π that less a turn is a possible motion.
 """
@@ -23,14 +23,14 @@ Ints = npt.NDArray[np.int64]
 
 
 class Turns:
-    """Counts the whole turns of each joint.
+    """Counter of each joint's whole turns.
 
     Attributes:
-        n: Turns to add to a joint's reading, shape (n,).
+        n: To add to readings, shape (n,).
     """
 
     def __init__(self, can_turn: Mask, q_min: Vec, q_max: Vec) -> None:
-        """Count from zero; limits, shape (n,), are infinite for continuous joints."""
+        """Count from zero; limits, shape (n,), infinite if continuous."""
         self._can_turn, self._q_min, self._q_max = can_turn, q_min, q_max
         self._read = np.full(len(can_turn), np.nan)
         self.n, self.n_crossings = np.zeros((2, len(can_turn)), dtype=np.int64)
@@ -38,8 +38,7 @@ class Turns:
     def unwrap(self, ours: list[int], read: Vec, allowed: Vec) -> tuple[Vec, Mask]:
         """Return positions with whole turns and a mask of wraps, shape (m,) each.
 
-        ``read`` has the m joints' readings, ``allowed`` their largest motions, [rad] or
-        [m].
+        ``read`` has readings, ``allowed`` largest motions, [rad] or [m].
         """
         before = self._read[ours]
         is_first = np.isnan(before)
@@ -61,7 +60,7 @@ class Turns:
         return read + TURN * self.n[ours], is_crossing
 
     def agree(self, ours: list[int], asked: Vec) -> None:
-        """Count as the robot's controller does, by its reference, shape (m,)."""
+        """Count as a controller's reference does, shape (m,)."""
         off = asked - self._read[ours] - TURN * self.n[ours]
         over = _round_to_turns(off)
         q = self._read[ours] + TURN * (self.n[ours] + over)
@@ -70,7 +69,6 @@ class Turns:
         self.n[ours] += np.where(is_one, over, 0)
 
     def _find_first(self, ours: list[int], read: Vec) -> Ints:
-        """Return the turns of a first reading: none unless its limits rule it out."""
         n = np.zeros(len(ours), dtype=np.int64)
         is_outside = self._can_turn[ours] & ~self._is_plausible(ours, read)
         is_outside &= _are_in_one_turn(read, read)

@@ -1,1 +1,1 @@
-"""Serial buses of servos: port, requests, search and thread, for any vendor's SDK."""
+"""Serial buses of servos, for any SDK."""

@@ -1,4 +1,4 @@
-"""USB adapter of a serial port."""
+"""USB adapter of a port."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from serial.tools import list_ports
 
 
 class Adapter(NamedTuple):
-    """USB identity of an adapter; its serial number may be empty."""
+    """USB identity; the serial number may be empty."""
 
     vendor: int
     product: int
@@ -21,7 +21,7 @@ class Adapter(NamedTuple):
 
 
 def find_adapter(path: str) -> Adapter | None:
-    """Return the USB adapter of a port, or None."""
+    """Return a port's USB adapter, or None."""
     real = os.path.realpath(path)
     for port in list_ports.comports():
         if os.path.realpath(port.device) == real and port.vid is not None:

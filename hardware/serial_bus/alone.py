@@ -1,4 +1,4 @@
-"""Search for the only servo that is connected."""
+"""Search for a lone servo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.hardware.serial_bus.wire import RegisterWire
 
 
 class Alone(NamedTuple):
-    """A lone servo: id, model number and rate [bit/s]."""
+    """Lone servo: id, model number, rate [bit/s]."""
 
     id: int
     number: int
@@ -20,15 +20,15 @@ class Alone(NamedTuple):
 def find_alone(
     wire: RegisterWire, rates: Sequence[int], scan: Callable[[], Mapping[int, int]]
 ) -> Alone:
-    """Return the only connected servo, at any id and rate.
+    """Return the only servo, at any id and rate.
 
     Args:
-        wire: Open; its own rate comes first.
-        rates: To search, [bit/s].
-        scan: Returns model numbers by id at the wire's rate.
+        wire: Open; its rate is first.
+        rates: [bit/s].
+        scan: Model numbers by id at the present rate.
 
     Raises:
-        BusError: If none answers, or several do.
+        BusError: None or several answer.
     """
     own = wire.baud
     try:

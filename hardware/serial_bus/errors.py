@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class BusError(OSError):
-    """A port, bus or servo failed; ``problems`` has one line each."""
+    """Failed port, bus or servo; ``problems`` has a line each."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -14,8 +14,8 @@ class BusError(OSError):
 
 
 class BusTimeout(BusError, TimeoutError):
-    """No answer came in time."""
+    """No answer in time."""
 
 
 class ServoError(BusError):
-    """A servo answers, but refuses a value."""
+    """Refused value."""

@@ -1,4 +1,4 @@
-"""One bus of servos that follow position goals, for one thread, whatever their make."""
+"""Bus of position servos, for one thread."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _MUTE_CYCLES = 4  # chosen: about 0.5 s; a host may pause that long
 
 @dataclass
 class Counters:
-    """Faults that the bus recovered from.
+    """Recovered faults.
 
     Attributes:
-        n_missed: Readings for which a servo was asked alone.
-        n_lost: Silent servos.
+        n_missed: Readings that asked one alone.
     """
 
     n_cycles: int = 0
@@ -39,7 +38,7 @@ class Counters:
 
 
 class HasId(Protocol):
-    """A servo's description, which has its id on the bus."""
+    """A servo's description."""
 
     @property
     def id(self) -> int:
@@ -50,11 +49,10 @@ class GoalServo(Protocol):
     """Interface of one servo.
 
     Attributes:
-        is_alive: It answers.
-        is_held: Torque was switched on here, and the servo follows goals.
-        is_on: Its torque, as last seen.
-        loss: Reason that it no longer follows goals, or "".
-        warnings: What is odd about it, and does not forbid its use.
+        is_held: Torque is on by us; it follows goals.
+        is_on: As last seen.
+        loss: Reason against following goals, or "".
+        warnings: Harmless oddities.
     """
 
     is_alive: bool
@@ -65,24 +63,24 @@ class GoalServo(Protocol):
 
     @property
     def spec(self) -> HasId:
-        """Its description."""
+        """Description."""
 
     @property
     def span(self) -> Register:
-        """Register of its measurements."""
+        """Register of the measurements."""
 
     @property
     def fault(self) -> str:
-        """Its faults with remedies, or ""."""
+        """Faults with remedies, or ""."""
 
     def configure(self, wire: Any) -> list[str]:
-        """Check the servo; return the problems that forbid its use."""
+        """Return fatal problems."""
 
     def hold(self, wire: Any) -> None:
-        """Switch torque on where the servo is."""
+        """Switch torque on in place."""
 
     def lose(self, why: str) -> None:
-        """Stop sending goals for a reason."""
+        """Stop following goals for a reason."""
 
     def check(self, wire: Any) -> None:
         """Notice lost torque and a restart."""
@@ -100,15 +98,12 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
     """A bus and its servos.
 
     Attributes:
-        wire: Its line.
-        servos: The servos, in the order of every array.
-        counters: Faults that it recovered from.
+        servos: In the order of every array.
     """
 
     def __init__(
         self, wire: WireT, servos: Sequence[ServoT], clock: Callable[[], int]
     ) -> None:
-        """Begin closed."""
         self.wire, self._clock = wire, clock
         self.servos = list(servos)
         self.counters = Counters()
@@ -118,42 +113,42 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
 
     @property
     def n_echoes(self) -> int:
-        """Requests that the adapter returned."""
+        """Requests returned by the adapter."""
         return 0
 
     @abstractmethod
     def _find_strangers(self) -> list[str]:
-        """Return a line for each thing on the bus that must not be there."""
+        """Return a line for each intruder."""
 
     @abstractmethod
     def _find_elsewhere(self, ids: Sequence[int]) -> list[str]:
-        """Return where silent servos answer, a line each."""
+        """Return a line on silent servos' rate."""
 
     @abstractmethod
     def _read_rows(self, alive: Sequence[ServoT]) -> dict[int, bytes]:
-        """Return the measurements of the servos that answer together, by id."""
+        """Return the measurements of answering servos, by id."""
 
     @abstractmethod
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> ReadingT:
-        """Return all servos' measurements; those of silent ones are NaN."""
+        """Return measurements, NaN if silent."""
 
     @abstractmethod
     def _switch_all_off(self) -> None:
-        """Switch the torque of all servos off, unanswered."""
+        """Switch all torque off, unanswered."""
 
     @abstractmethod
     def write_goals(self, angles: Vec) -> bool:
         """Send goals, shape (n,), [rad], to the servos that follow them.
 
         Returns:
-            Whether they were sent; if not, those on their way are void, too.
+            Whether they were sent; else queued ones are void, too.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
 
     def take_rest(self) -> Vec | None:
-        """Return goals that servos took by themselves since the last call, or None.
+        """Return new goals chosen by the servos, or None.
 
         Shape (n,), [rad].
         """
@@ -161,22 +156,22 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
 
     @property
     def is_held(self) -> Mask:
-        """Mask of the servos that follow goals, shape (n,)."""
+        """Mask of servos that follow goals, shape (n,)."""
         return np.array([servo.is_held for servo in self.servos], dtype=np.bool_)
 
     @property
     def is_on(self) -> Mask:
-        """Mask of the servos with torque, as last seen, shape (n,)."""
+        """Mask of servos with torque, as last seen, shape (n,)."""
         return np.array([servo.is_on for servo in self.servos], dtype=np.bool_)
 
     def open(self, *, needs_all: bool = True) -> None:
-        """Open the port and check the servos; torque stays as it is.
+        """Open the port and check the servos; torque stays.
 
         Args:
-            needs_all: Require all servos; else at least one.
+            needs_all: Else one suffices.
 
         Raises:
-            BusError: With all problems.
+            BusError: All problems.
         """
         self._n_mute = 0
         self.wire.open()
@@ -192,11 +187,11 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             raise BusError(problems)
 
     def read(self) -> ReadingT | None:
-        """Return the state of all servos; None if no servo answers.
+        """Return all servos' state; None if none answers.
 
         Raises:
-            BusTimeout: If no servo has answered for some time.
-            BusError: If the port is gone.
+            BusTimeout: A long silence of all.
+            BusError: Lost port.
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
@@ -218,7 +213,6 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
         return None
 
     def _ask_each(self, missing: list[ServoT], rows: dict[int, bytes]) -> None:
-        """Ask each servo alone; drop those that are silent while others answer."""
         for tries in _LONE_TRIES:
             missing = [one for one in missing if not self._ask_alone(one, tries, rows)]
             if not rows:
@@ -237,7 +231,6 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             self.counters.n_lost += 1
 
     def _ask_alone(self, servo: ServoT, tries: int, rows: dict[int, bytes]) -> bool:
-        """Read one servo; what was silent for a moment may have restarted."""
         servo_id = servo.spec.id
         try:
             rows[servo_id] = self.wire.read_block(servo_id, servo.span, tries)
@@ -247,10 +240,10 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
         return True
 
     def hold(self) -> None:
-        """Switch torque on where the servos are, and verify it; nothing moves.
+        """Switch torque on in place, verified.
 
         Raises:
-            BusError: With all problems; what was switched on is off again.
+            BusError: All problems; new torque is off again.
         """
         problems = [
             f"servo {servo.spec.id} on '{self.wire.path}': expected an answer, got "
@@ -273,10 +266,10 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
                 raise BusError([*problems, *(text for text in told if text)])
 
     def release(self) -> list[str]:
-        """Switch all torque off and verify it; never raises.
+        """Switch all torque off, verified; never raises.
 
         Returns:
-            Unverified servos, a line each.
+            A line for each unverified servo.
         """
         try:  # all at once; a silent one would let the next wait
             self._switch_all_off()
@@ -287,7 +280,7 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
         return [text for text in told if text]
 
     def lose_all(self, why: str) -> None:
-        """Stop sending goals to any servo for a reason; torque stays."""
+        """Stop all servos' goals for a reason; torque stays."""
         for servo in self.servos:
             servo.lose(
                 f"servo {servo.spec.id} on '{self.wire.path}': {why}; look at the "
@@ -295,10 +288,10 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             )
 
     def check_next(self) -> None:
-        """Look at the torque of the next servo.
+        """Check the next servo.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         self._next_check = (self._next_check + 1) % len(self.servos)
         servo = self.servos[self._next_check]
@@ -306,10 +299,10 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             servo.check(self.wire)
 
     def reconnect(self) -> bool:
-        """Return whether a silent servo answers again; it is sent no goals yet.
+        """Return whether a silent servo answers again, without goals.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         silent = [servo for servo in self.servos if not servo.is_alive]
         if not silent:
@@ -323,7 +316,7 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
         return True
 
     def describe_faults(self) -> dict[int, str]:
-        """Return the faults of servos with remedies, by id."""
+        """Return faults with remedies, by id."""
         silent = "expected an answer, got none; check its cable and power"
         found = {
             servo.spec.id: servo.fault if servo.is_alive else servo.loss or silent
@@ -332,14 +325,14 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
         return {i: text for i, text in found.items() if text}
 
     def take_warnings(self) -> list[str]:
-        """Return the new warnings about servos that are usable."""
+        """Return new warnings."""
         found = [text for servo in self.servos for text in servo.warnings]
         for servo in self.servos:
             servo.warnings.clear()
         return found
 
     def close(self) -> None:
-        """Close the port; torque stays as it is."""
+        """Close the port; torque stays."""
         self.wire.close()
         for servo in self.servos:
             servo.is_alive = False

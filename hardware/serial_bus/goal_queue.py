@@ -1,4 +1,4 @@
-"""Goals on their way from a gate to the thread of a bus."""
+"""Goals between a gate and a bus thread."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ _MOST = 64  # chosen: more than come within a stall at the highest rate
 
 
 class LateGoalsError(Exception):
-    """Goals waited too long to be sent in order."""
+    """Goals waited too long."""
 
 
 class GoalQueue:
-    """Keeps the order of goals, by the rule of ``count_stale``.
-
-    One thread posts, another takes.
-    """
+    """Goals by the rule of ``count_stale``; one thread posts, one takes."""
 
     def __init__(self, rate: float) -> None:
-        """Be empty; goals come at a rate, [Hz]."""
+        """Begin empty; goals have a rate, [Hz]."""
         self._stall_ns = max(_STALL_NS, round(_PERIODS * 1e9 / rate))
         self._goals: deque[tuple[int, Vec]] = deque(maxlen=_MOST)
         self._sent: Vec | None = None
@@ -44,10 +41,10 @@ class GoalQueue:
         self._goals.append((time.clock_gettime_ns(BOOT_TIME), goal))
 
     def take(self) -> Vec | None:
-        """Return the next goal that is not stale; None: there is none yet.
+        """Return the next fresh goal, or None.
 
         Raises:
-            LateGoalsError: If it waited too long; all goals are dropped.
+            LateGoalsError: Too long a wait; all goals are dropped.
         """
         now, waiting = time.clock_gettime_ns(BOOT_TIME), tuple(self._goals)
         if not waiting or now - waiting[-1][0] > self._stall_ns:
@@ -65,18 +62,18 @@ class GoalQueue:
         return goal
 
     def clear(self) -> None:
-        """Forget all goals, also the one that was taken last."""
+        """Forget all goals, also the last."""
         self._goals.clear()
         self._sent = None
 
     def restart(self, goal: Vec) -> None:
-        """Forget all goals; the servos hold another one by themselves."""
+        """Forget all goals; the servos hold another."""
         self._goals.clear()
         self._sent = goal
 
     @property
     def held(self) -> Vec | None:
-        """The goal that will have been taken last; None: there was none."""
+        """Last goal, taken or not, or None."""
         try:
             posted_ns, goal = self._goals[-1]
         except IndexError:

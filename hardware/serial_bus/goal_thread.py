@@ -1,4 +1,4 @@
-"""The thread of a bus of goals: reads at a fixed rate, sends goals, reopens a port."""
+"""Thread of a bus, which reopens a lost port."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BusT = TypeVar("BusT", bound=GoalBus[Any, Any, Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusSettings:
-    """Settings of a bus: baud in [bit/s], rate in [Hz], timeout of a reply in [s]."""
+    """Settings: baud [bit/s], rate [Hz], timeout of a reply [s]."""
 
     path: str
     baud: int = 1_000_000
@@ -50,15 +50,13 @@ class Snapshot(Generic[ReadingT]):
     """Newest state of the bus.
 
     Attributes:
-        reading: The newest reading; silent servos are NaN in it.
-        seq: Grows with each snapshot.
-        is_open: The port is open.
-        fault: Fault of the port, or empty.
-        enabled: Servos with torque, as last seen, shape (n,).
-        held: Servos that follow goals, shape (n,).
-        health: Faults of servos with remedies, by id.
-        disturbance: Traffic of another controller, with its remedy, or empty.
-        reconnects: Returns of the port and of servos.
+        reading: NaN for silent servos.
+        fault: Of the port, or empty.
+        enabled: With torque, as last seen, shape (n,).
+        held: Follow goals, shape (n,).
+        health: Faults with remedies, by id.
+        disturbance: Another controller's traffic, with remedy, or empty.
+        reconnects: Of port and servos.
     """
 
     reading: ReadingT
@@ -73,15 +71,13 @@ class Snapshot(Generic[ReadingT]):
 
 
 class GoalThread(PortThread, Generic[BusT, ReadingT]):
-    """A bus with its thread; servos hold their last goal without new ones.
+    """A bus with its thread; servos hold their last goal.
 
     Attributes:
-        settings: Its settings.
-        problems: Servos whose torque is not verified to be off.
+        problems: Servos left unverified.
     """
 
     def __init__(self, name: str, settings: BusSettings, bus: BusT) -> None:
-        """Begin closed."""
         super().__init__(f"{name} {settings.path}")
         self.settings = settings
         self._bus = bus
@@ -98,10 +94,10 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         self.problems: Sequence[str] = ()
 
     def open(self) -> None:
-        """Open the bus in the caller's thread, then start its own; torque stays.
+        """Open the bus here, then start its thread; torque stays.
 
         Raises:
-            BusError: With all problems; the port is closed again.
+            BusError: All problems; the port is closed again.
         """
         self._goals.clear()
         try:
@@ -122,12 +118,12 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
 
     @property
     def snapshot(self) -> Snapshot[ReadingT] | None:
-        """The newest snapshot, None before the first; any thread, never blocks."""
+        """Newest snapshot or None; any thread, never blocks."""
         return self._snapshot
 
     @property
     def counters(self) -> Counters:
-        """Faults that the thread recovered from."""
+        """Recovered faults."""
         counters: Counters = self._bus.counters
         return counters
 
@@ -137,7 +133,7 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         return dict(self._bus.wire.n_failed)
 
     def take_warnings(self) -> list[str]:
-        """Return the warnings since the last call; any thread."""
+        """Return warnings since the last call; any thread."""
         with self._lock:
             found, self._warnings = self._warnings, []
         return found
@@ -145,12 +141,12 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
     def set_goal(self, angles: Vec) -> None:
         """Post goals, shape (n,), [rad]; any thread, never blocks.
 
-        All are sent, in order; those of before a stall of the process are dropped, and
-        no servo follows goals any more once one waited too long.
-        Servos that are not held get none. A goal far away is reached at top speed.
+        They are sent in order, to held servos. Those from before a stall are dropped;
+        after too long a wait no servo follows goals. A far goal is reached at top
+        speed.
 
         Raises:
-            ValueError: If the goals have another shape or are not finite.
+            ValueError: Wrong shape, or not finite.
         """
         goal = np.array(angles, dtype=np.float64)
         if goal.shape != (self._n,) or not np.isfinite(goal).all():
@@ -163,14 +159,14 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
 
     @property
     def held_goal(self) -> Vec | None:
-        """Goals that the servos hold or will be sent next, [rad]; None: none yet."""
+        """Goals held or sent next, [rad], or None."""
         return self._goals.held
 
     def hold(self) -> None:
-        """Switch torque on where the servos are, verified; nothing moves.
+        """Switch torque on in place, verified.
 
         Raises:
-            BusError: With all problems; what was switched on is off again.
+            BusError: All problems; new torque is off again.
         """
         self._do(self._hold)
 
@@ -184,7 +180,7 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         """Switch torque off, verified.
 
         Raises:
-            BusError: With the unverified servos.
+            BusError: The unverified servos.
         """
         self._do(self._release)
 
@@ -195,9 +191,9 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
             raise BusError(self.problems)
 
     def close(self, *, off: bool) -> None:
-        """End the thread; servos hold, or lose their torque first if ``off``.
+        """End the thread; servos hold, or drop torque if ``off``.
 
-        ``problems`` lists the servos whose torque is not verified to be off.
+        ``problems`` lists unverified servos.
         """
         thread, self._thread = self._thread, None
         if thread is None:
@@ -221,7 +217,6 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
     def _do(
         self, what: Callable[[], None], thread: threading.Thread | None = None
     ) -> None:
-        """Let the thread do something, and wait; raise its BusError, or one's own."""
         snapshot, thread = self._snapshot, thread or self._thread
         if thread is None or snapshot is None or not snapshot.is_open:
             fault = snapshot.fault if snapshot is not None else ""
@@ -271,7 +266,6 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
             deadline = self._wait(deadline + period, period * _PATIENCE * has_goal)
 
     def _write_goals(self) -> bool:
-        """Send goals that wait, apart; return whether there was one."""
         for k in range(_AT_ONCE):
             try:
                 goal = self._goals.take()
@@ -288,7 +282,6 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         return True
 
     def _wait(self, deadline: float, patience: float) -> float:
-        """Wait for the next goal, at most until the deadline and the patience."""
         left = deadline + patience - time.monotonic()
         is_woken = self._wake.wait(max(left, 0.0))
         self._wake.clear()
@@ -317,7 +310,6 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
             self._note_warnings(self._bus.take_warnings())
 
     def _count_unasked(self) -> None:
-        """Warn once while more comes unasked than late answers explain."""
         now = self._bus.wire.port.n_unasked, sum(self.n_failed.values())
         n_unasked, n_failed = now[0] - self._counted[0], now[1] - self._counted[1]
         self._counted = now
@@ -377,7 +369,6 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         self._end_work(f"port '{self.settings.path}': its thread has ended")
 
     def _end_work(self, fault: str) -> None:
-        """Close the port, and fail what still waits."""
         self._bus.close()
         last = self._snapshot
         if last is not None:

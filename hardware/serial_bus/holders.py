@@ -1,4 +1,4 @@
-"""Processes that have a port open, by Linux's table of processes."""
+"""Holders of a port, by Linux's table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LONGEST = 60  # chosen: of a command in a message
 
 
 def describe_holders(path: str, table: Path = _TABLE) -> str:
-    """Return the visible processes that have a device open, or "".
+    """Return a device's visible holders, or "".
 
-    Other users' processes are visible to root alone.
+    Root alone sees those of other users.
     """
     found = [f"{pid} ({_read_command(table / pid)})" for pid in _list(path, table)]
     return ", ".join(found)

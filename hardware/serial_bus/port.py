@@ -1,6 +1,6 @@
-"""Exclusive serial port under a vendor's SDK, whose own port spins while it waits.
+"""Exclusive serial port for SDKs, without spinning.
 
-The SDKs of ROBOTIS and Feetech have one ancestor, so that one port serves both.
+The SDKs of ROBOTIS and Feetech have one ancestor.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class QuietPort:
-    """A port for one thread that sleeps while it waits; goes before the SDK's class.
+    """Port that sleeps while it waits, for one thread; precedes the SDK's class.
 
     Attributes:
-        timeout: A reply may take so long beyond its own bytes, [s].
-        n_unasked: Requests before which bytes had come.
+        timeout: Of a reply beyond its bytes, [s].
+        n_unasked: Requests preceded by bytes.
     """
 
     port_name: str
@@ -48,13 +48,13 @@ class QuietPort:
         self._come = b""
 
     def setupPort(self, _: int) -> bool:
-        """Open the device for this process alone.
+        """Open the device exclusively.
 
         Returns:
             True.
 
         Raises:
-            BusError: If it is missing, forbidden, taken, or no serial device.
+            BusError: Missing, forbidden, taken, or not serial.
         """
         if self.is_open:
             self.closePort()
@@ -89,10 +89,10 @@ class QuietPort:
         self.is_using = False
 
     def fileno(self) -> int:
-        """Return the descriptor of the open device.
+        """Return the descriptor.
 
         Raises:
-            OSError: If the device is not open.
+            OSError: Not open.
         """
         if self.ser is None or not self.is_open:
             raise OSError(errno.ENODEV, "it is not open")
@@ -102,7 +102,7 @@ class QuietPort:
         """Discard received bytes.
 
         Raises:
-            OSError: If the device is not open.
+            OSError: Not open.
         """
         if self.ser is None or not self.is_open:
             raise OSError(errno.ENODEV, "it is not open")
@@ -111,10 +111,10 @@ class QuietPort:
         self.ser.reset_input_buffer()
 
     def readPort(self, length: int) -> bytes:
-        """Return at most ``length`` received bytes.
+        """Return received bytes, ``length`` at most.
 
         Raises:
-            OSError: If the device is gone.
+            OSError: Lost device.
         """
         if length <= 0:  # an SDK asks so after a damaged length
             return b""
@@ -131,7 +131,7 @@ class QuietPort:
         """Return the number of sent bytes.
 
         Raises:
-            OSError: If the device is gone.
+            OSError: Lost device.
         """
         data, sent = bytes(packet), 0
         fd = self.fileno()
@@ -142,7 +142,7 @@ class QuietPort:
         return sent + int(self.ser.write(data[sent:]))
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Start the timeout of so many bytes."""
+        """Start the timeout of a number of bytes."""
         wire = self.tx_time_per_byte * packet_length
         self.setPacketTimeoutMillis(wire + self.timeout * 1e3)
 
@@ -163,7 +163,7 @@ def _is_hung_up(fd: int) -> bool:
 
 
 def find_obstacle(path: str) -> str:
-    """Return the visible reason that a port cannot be opened."""
+    """Return a port's visible problem, or ""."""
     if not Path(path).exists():
         return _explain(path, FileNotFoundError(errno.ENOENT, path))
     if not os.access(path, os.R_OK | os.W_OK):
@@ -194,7 +194,7 @@ def _explain(path: str, err: Exception) -> str:
 
 
 def list_ports() -> tuple[str, ...]:
-    """Return the serial devices, those with lasting names first."""
+    """Return serial devices, lasting names first."""
     by_id = sorted(str(p) for p in Path("/dev/serial/by-id").glob("*"))
     usb = sorted(str(p) for p in Path("/dev").glob("ttyUSB*"))
     return (*by_id, *usb, *sorted(str(p) for p in Path("/dev").glob("ttyACM*")))

@@ -1,4 +1,4 @@
-"""A thread that owns a port: serves it, and opens it again when it was lost."""
+"""Thread that owns and reopens a port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ answers."""
 
 
 class PortThread(ABC):
-    """The thread of one port; a subclass defines its work."""
+    """Thread of one port, for subclasses."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -27,7 +27,7 @@ class PortThread(ABC):
 
     @abstractmethod
     def _serve(self) -> None:
-        """Use the open port until ``_stop`` is set; raise BusError if it is lost."""
+        """Use the open port until ``_stop``; raise BusError on a loss."""
 
     @abstractmethod
     def _lose(self, err: BusError) -> None:
@@ -35,11 +35,11 @@ class PortThread(ABC):
 
     @abstractmethod
     def _open_again(self) -> None:
-        """Open the port again; raise BusError if that fails."""
+        """Open again; raise BusError on failure."""
 
     @abstractmethod
     def _give_up(self) -> None:
-        """Close what could not be opened."""
+        """Close an unopened port."""
 
     @abstractmethod
     def _finish(self) -> None:
@@ -51,7 +51,6 @@ class PortThread(ABC):
         self._thread.start()
 
     def _run(self) -> None:
-        """Serve the port until stopped; finish at any end."""
         try:
             while not self._stop.is_set():
                 try:
@@ -75,6 +74,6 @@ class PortThread(ABC):
 
 
 def keep_deadline(deadline: float, period: float) -> float:
-    """Return a deadline on the monotonic clock, or now where it was missed; [s]."""
+    """Return the deadline, or now if missed, [s]."""
     now = time.monotonic()
     return deadline if now - deadline <= _LATE * period else now

@@ -1,4 +1,4 @@
-"""Place of a value in a servo's control table."""
+"""Place in a control table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A place in the control table: address and size, [bytes]."""
+    """Address and size, [bytes]."""
 
     address: int
     size: int

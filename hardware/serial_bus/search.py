@@ -1,4 +1,4 @@
-"""Search for silent servos at other rates; writes nothing."""
+"""Search at other rates, without writing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _TRIES = 2  # chosen: one lost packet of a hundred is made up for
 def find_rates(
     wire: RegisterWire, ids: Sequence[int], rates: Sequence[int]
 ) -> dict[int, int]:
-    """Return the other rates at which servos answer, by id, [bit/s].
+    """Return servos' other rates by id, [bit/s].
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     found: dict[int, int] = {}
     own = wire.baud
@@ -37,10 +37,10 @@ def find_rates(
 def find_common_rate(
     wire: RegisterWire, ids: Sequence[int], rates: Sequence[int]
 ) -> int | None:
-    """Return the other rate at which all servos answer, [bit/s], or None.
+    """Return a common other rate, [bit/s], or None.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     if any(wire.ping(i, tries=1) is not None for i in ids):
         return None

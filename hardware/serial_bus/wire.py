@@ -1,4 +1,4 @@
-"""Single requests on a bus of servos through a vendor's SDK, with bounded retries."""
+"""Requests through a vendor's SDK, with bounded retries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _DONE = 0  # spec: COMM_SUCCESS of both SDKs
 
 
 class RegisterWire(ABC):
-    """An open port and its packets, for one thread.
+    """Open port and packets, for one thread.
 
     Attributes:
         baud: [bit/s].
-        port: A new one after each ``open``.
-        packets: The SDK's packet handler.
-        n_failed: Failed requests by result.
+        port: New after each ``open``.
+        n_failed: By result.
     """
 
     CORRUPT: ClassVar[int]
@@ -43,7 +42,7 @@ class RegisterWire(ABC):
     port: Any
 
     def __init__(self, path: str, baud: int, timeout: float) -> None:
-        """Begin closed, with a rate [bit/s] and the longest wait for a reply [s]."""
+        """Take a rate [bit/s] and a reply's timeout [s]."""
         self.path, self.baud, self.timeout = path, baud, timeout
         self.n_failed = {"timeout": 0, "corrupt": 0}
         self.port = self._make_port()
@@ -56,13 +55,13 @@ class RegisterWire(ABC):
 
     @abstractmethod
     def scan(self) -> dict[int, int]:
-        """Return the model numbers of all servos by id."""
+        """Return all model numbers by id."""
 
     def open(self) -> None:
-        """Open the port; a returned one must be the same adapter.
+        """Open the port, always on the same adapter.
 
         Raises:
-            BusError: If it does not open, lacks the rate, or is another adapter.
+            BusError: No port, no such rate, or another adapter.
         """
         adapter = find_adapter(self.path)
         self._adapter = self._adapter or adapter
@@ -83,14 +82,14 @@ class RegisterWire(ABC):
         self.port.closePort()
 
     def set_baud(self, baud: int) -> None:
-        """Reopen the port at another rate; raises as ``open``."""
+        """Reopen the port at another rate; raise as ``open``."""
         self.close()
         self.baud = baud
         self.open()
 
     @contextmanager
     def patiently(self) -> Iterator[None]:
-        """Retry more often while nothing else waits."""
+        """Retry more often meanwhile."""
         self._tries = _PATIENT
         try:
             yield
@@ -98,7 +97,7 @@ class RegisterWire(ABC):
             self._tries = _TRIES
 
     def ping(self, servo_id: int, tries: int | None = None) -> int | None:
-        """Return the model number of a servo, or None."""
+        """Return a servo's model number, or None."""
         for _ in range(tries or self._tries):
             number, result, _error = self._guard("ping", servo_id)
             if result == _DONE:
@@ -107,7 +106,7 @@ class RegisterWire(ABC):
         return None
 
     def read(self, servo_id: int, register: Register, tries: int | None = None) -> int:
-        """Return a register, unsigned; raises as ``read_block``."""
+        """Return a register, unsigned; raise as ``read_block``."""
         block = self.read_block(servo_id, register, tries)
         return int.from_bytes(block, "little")
 
@@ -117,8 +116,8 @@ class RegisterWire(ABC):
         """Return the bytes of consecutive registers.
 
         Raises:
-            BusTimeout: If it never answers properly.
-            BusError: If the port is gone.
+            BusTimeout: No valid answer.
+            BusError: Lost port.
         """
         tries = tries or self._tries
         result, n_silent, n_asked = _DONE, 0, 0
@@ -138,18 +137,18 @@ class RegisterWire(ABC):
         )
 
     def write(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register and await its answer; negative numbers as two's complement.
+        """Write a register, answered, as two's complement.
 
         Raises:
-            BusTimeout: If it never answers properly.
-            ServoError: If it refuses.
-            BusError: If the port is gone.
+            BusTimeout: No valid answer.
+            ServoError: Refusal.
+            BusError: Lost port.
         """
         raw = value % (1 << 8 * register.size)
         self.write_block(servo_id, register, raw.to_bytes(register.size, "little"))
 
     def write_block(self, servo_id: int, register: Register, data: bytes) -> None:
-        """Write consecutive registers and await the answer; raises as ``write``."""
+        """Write consecutive registers, answered; raise as ``write``."""
         result, where = _DONE, f"servo {servo_id} on '{self.path}'"
         for _ in range(self._tries):
             result, error = self._guard(
@@ -171,14 +170,13 @@ class RegisterWire(ABC):
         )
 
     def _judge_write(self, result: int, _error: int) -> tuple[int, str]:
-        """Return the result of a write and the servo's refusal, or ""."""
         return result, ""
 
     def write_checked(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register, not negative, and read it back.
+        """Write a register, not negative, verified.
 
         Raises:
-            ServoError: If it does not hold the value; also as ``write``.
+            ServoError: Another value; also as ``write``.
         """
         self.write(servo_id, register, value)
         got = self.read(servo_id, register)
@@ -189,17 +187,17 @@ class RegisterWire(ABC):
             )
 
     def write_blindly(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register without an answer."""
+        """Write a register unanswered."""
         data = list(value.to_bytes(register.size, "little"))
         self._guard("writeTxOnly", servo_id, register.address, register.size, data)
 
     def is_duplicated(self, servo_id: int, block: Register) -> bool:
-        """Return whether two servos answer to an id, by most of the probes.
+        """Return whether most probes show two servos at an id.
 
-        ``block`` has registers in which two servos differ.
+        ``block`` differs between servos.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         n_double = n_spoiled = 0
         for _ in range(_N_PROBES):
@@ -213,19 +211,19 @@ class RegisterWire(ABC):
         return n_double > _N_PROBES or n_spoiled >= _N_PROBES - 1
 
     def has_echo(self, servo_id: int) -> bool:
-        """Return whether a ping is answered more than once."""
+        """Return whether a ping gets several answers."""
         self._guard("ping", servo_id)
         return self.has_more()
 
     def has_more(self) -> bool:
-        """Return whether unexpected bytes come; raises as ``receive``."""
+        """Return whether unexpected bytes come; raise as ``receive``."""
         return bool(self.receive(1))
 
     def receive(self, length: int) -> bytes:
-        """Return at most ``length`` bytes that have come, or come now.
+        """Return up to ``length`` received bytes.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         try:
             return bytes(self.port.readPort(length))
@@ -241,10 +239,10 @@ class RegisterWire(ABC):
         self.n_failed["corrupt" if result == self.CORRUPT else "timeout"] += 1
 
     def run(self, group: object, method: str) -> int:
-        """Return the SDK's result of a group's method on this port.
+        """Return a group method's result.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         try:
             result: int = getattr(group, method)()
@@ -256,7 +254,7 @@ class RegisterWire(ABC):
         return result
 
     def say(self, result: int) -> str:
-        """Return the meaning of a failed result."""
+        """Return a failed result's meaning."""
         return "silence" if result == self.SILENCE else "a damaged packet"
 
     def _guard(self, method: str, *args: Any) -> Any:

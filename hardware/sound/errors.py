@@ -2,4 +2,4 @@
 
 
 class SoundError(OSError):
-    """No audio output is available."""
+    """No audio output."""

@@ -1,4 +1,4 @@
-"""Two tones in pieces of 50 ms with whole periods, which end without new commands."""
+"""Two tones in pieces of 50 ms, ending without commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FULL = 0.5 * 32_767  # chosen: both tones together do not clip
 
 
 class Speaker:
-    """The machine's audio output; ``loudness`` is contact and warning, 0 … 1."""
+    """Audio output; ``loudness`` is contact and warning, 0 … 1."""
 
     def __init__(self) -> None:
         self.loudness = (0.0, 0.0)
@@ -28,8 +28,8 @@ class Speaker:
         """Open the default output.
 
         Raises:
-            SoundError: If there is none.
-            ImportError: If pygame is not installed.
+            SoundError: No output.
+            ImportError: Missing pygame.
         """
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
@@ -50,7 +50,7 @@ class Speaker:
         ]
 
     def tell(self, contact: float, warning: float) -> None:
-        """Play at a loudness, 0 … 1 each, for 100 ms at most; never waits."""
+        """Play for up to 100 ms, 0 … 1 each; never waits."""
         self.loudness = (contact, warning)
         if self._mixer is None:
             return

@@ -1,1 +1,1 @@
-"""3Dconnexion's mice of six axes, through hidapi."""
+"""3Dconnexion's mice, through hidapi."""

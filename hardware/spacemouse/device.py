@@ -1,4 +1,4 @@
-"""One mouse, read through hidapi without waiting."""
+"""Mouse read through hidapi without waiting."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _RULE = (
 
 
 class MouseDevice:
-    """A mouse that may be replugged; all calls from one thread.
+    """Mouse that may be replugged; all calls from one thread.
 
     Attributes:
-        mouse: Newest state; at rest while it is gone.
-        heard_ns: Time of its last motion report, monotonic, [ns].
+        mouse: Newest state; at rest while missing.
+        heard_ns: Last motion, monotonic, [ns].
     """
 
     def __init__(self, path: str = "", serial: str = "") -> None:
-        """Choose a device, such as ``/dev/hidraw3``, or a serial number; empty: any."""
+        """Choose a device (``/dev/hidraw3``) or serial number; empty: any."""
         self._path, self._serial = path, serial
         self._hid: Any = None
         self._device: Any = None
@@ -38,15 +38,15 @@ class MouseDevice:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is plugged in, as far as known."""
+        """Whether it is plugged in."""
         return self._device is not None
 
     def open(self) -> None:
         """Open it.
 
         Raises:
-            MouseError: If it is missing, or forbidden.
-            ImportError: If hidapi is not installed.
+            MouseError: Missing or forbidden.
+            ImportError: Missing hidapi.
         """
         # on Linux the module `hid` would take the mouse from the kernel's driver
         self._hid = importlib.import_module(
@@ -56,7 +56,7 @@ class MouseDevice:
         self._connect()
 
     def read(self, now_ns: int) -> None:
-        """Read its reports; a missing mouse is sought five times a second."""
+        """Read reports; a missing mouse is sought five times a second."""
         if self._hid is None:
             return
         if self._device is None and now_ns - self._searched_ns >= _SEARCH_NS:
@@ -105,10 +105,10 @@ class MouseDevice:
 
 
 def choose(found: Iterable[Mapping[str, Any]], serial: str = "") -> str:
-    """Return the path of the first of hidapi's mice with a serial number; empty: any.
+    """Return the path of the first matching mouse.
 
     Raises:
-        MouseError: If there is none.
+        MouseError: No mouse.
     """
     mice = [one for one in found if (one["vendor_id"], one["product_id"]) in MODELS]
     meant = [one for one in mice if not serial or one["serial_number"] == serial]

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class MouseError(OSError):
-    """A mouse is missing, forbidden or lost."""
+    """Missing, forbidden or lost mouse."""

@@ -1,8 +1,8 @@
 """Input reports of 3Dconnexion's mice.
 
 Report 1 is the translation, in wireless models with the rotation; 2 the rotation; 3 a
-bit for each button. Numbers are int16, little-endian; x right, y towards the operator,
-z down. Sources: spacenavd, PySpaceMouse (``devices.toml``).
+bit by button. Numbers are int16, little-endian; x right, y towards the operator, z
+down. Sources: spacenavd, PySpaceMouse (``devices.toml``).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ MODELS = {
 
 @dataclass(slots=True)
 class Mouse:
-    """Newest state of a mouse.
+    """State of a mouse.
 
     Attributes:
-        translation: Deflections x, y, z in REP-103 axes, full is 1.
-        rotation: Turns about the same axes.
-        buttons: A bit for each button.
+        translation: x, y, z in REP-103 axes, full is 1.
+        rotation: About the same axes.
+        buttons: A bit each.
     """
 
     translation: tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -58,7 +58,7 @@ class Mouse:
         return any(self.translation) or any(self.rotation)
 
     def update(self, report: bytes) -> None:
-        """Take one input report with its number."""
+        """Take a report with its number."""
         kind = report[0] if report else 0
         if kind in {TRANSLATION, ROTATION}:
             self._take_motion(kind, report)
@@ -87,7 +87,6 @@ class Mouse:
 
 
 def _to_rep103(report: bytes, at: int) -> tuple[float, ...]:
-    """Return three numbers in REP-103 axes: x = -y, y = -x, z = -z."""
     # Forward is away from the operator, so x = -y of the cap, y = -x, z = -z. This is a
     # rotation (its determinant is 1), and turns go over as translations do.
     right, back, down = _THREE.unpack_from(report, at)

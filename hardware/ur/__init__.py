@@ -1,1 +1,1 @@
-"""Driver of Universal Robots' arms of the e-series, by ur_rtde."""
+"""Universal Robots' e-series arms, by ur_rtde."""

@@ -1,8 +1,7 @@
-"""One arm behind its controller: RTDE, dashboard, and the script of ur_rtde.
+"""Arm behind its controller, by ur_rtde.
 
-Only readings and one goal at a time cross to ur_rtde, which waits for the controller
-before each command. It connects again by itself when its socket closes, and uploads its
-script; a lost connection is therefore closed for good, until the next ``open``.
+ur_rtde waits before each command. It reconnects and uploads its script by itself, so a
+lost connection is closed until the next ``open``.
 """
 
 from __future__ import annotations
@@ -73,13 +72,12 @@ class UrSettings:
     """Settings of an arm.
 
     Attributes:
-        host: Address of its controller.
         rate: Of goals, [Hz].
         lookahead: Of ``servoj``, 0.03 … 0.2, [s].
         gain: Of ``servoj``, 100 … 2000.
         watchdog: Longest silence before its program ends, [s].
-        payload: Mass at the flange, [kg]; 0: as installed at the pendant.
-        payload_centre: Its centre in the frame of the flange, [m].
+        payload: At the flange, [kg]; 0: pendant's.
+        payload_centre: In the flange's frame, [m].
     """
 
     host: str
@@ -93,7 +91,7 @@ class UrSettings:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Model, software and number of a controller."""
+    """Model, software and serial number."""
 
     model: str
     version: str
@@ -101,11 +99,7 @@ class Identity:
 
 
 class UrArm(VendorArm):
-    """A connected arm; ``open`` first.
-
-    Attributes:
-        identity: Of the controller, after ``open``.
-    """
+    """A connected arm; ``open`` first."""
 
     def __init__(self, settings: UrSettings, clock: Clock) -> None:
         super().__init__(
@@ -122,12 +116,11 @@ class UrArm(VendorArm):
         self.identity = Identity("", "", "")
 
     def open(self) -> None:
-        """Connect, give the arm power, and start its program, without motion.
+        """Connect, power on, and start the program, without motion.
 
         Raises:
-            ImportError: If ur_rtde is not installed.
-            ArmError: If it cannot be reached, or is stopped, faulty or in local
-                control.
+            ImportError: Missing ur_rtde.
+            ArmError: Unreachable, stopped, faulty or in local control.
         """
         self.greet()
         self._check_remote()
@@ -138,14 +131,11 @@ class UrArm(VendorArm):
         self.start()
 
     def greet(self) -> Identity:
-        """Connect to the dashboard and ask what the controller is.
-
-        Returns:
-            Model, version and serial number.
+        """Return the identity after connecting.
 
         Raises:
-            ImportError: If ur_rtde is not installed.
-            ArmError: If it cannot be reached, or is too old.
+            ImportError: Missing ur_rtde.
+            ArmError: Unreachable, or too old.
         """
         client = importlib.import_module("dashboard_client").DashboardClient
         for port in PORTS:
@@ -167,13 +157,13 @@ class UrArm(VendorArm):
         return self.identity
 
     def examine(self) -> tuple[Condition, float]:
-        """Read power, safety, control and slider of a greeted controller.
+        """Read power, safety, control and slider.
 
         Returns:
-            The condition, and the share of speed that the slider allows.
+            The condition, and the slider's share.
 
         Raises:
-            ArmError: If it cannot be read.
+            ArmError: Unreadable.
         """
         self._receiver = self._connect("rtde_receive", "RTDEReceiveInterface")
         receiver = self._receiver
@@ -245,7 +235,6 @@ class UrArm(VendorArm):
             self._set_up()
 
     def _leave(self, *, is_powerless: bool) -> None:
-        """End the program, then the connections, in a bounded time."""
         # each client waits for half a second, of a silent controller for minutes,
         # which ends the program by its watchdog
         is_heard = self._is_heard()
@@ -264,7 +253,6 @@ class UrArm(VendorArm):
         self._do_at_once(last)
 
     def _do_at_once(self, tasks: Sequence[Sequence[Callable[[], object]]]) -> None:
-        """Execute the steps of each task, the tasks side by side, and wait a while."""
 
         def do(steps: Sequence[Callable[[], object]]) -> None:
             for step in steps:
@@ -288,11 +276,10 @@ class UrArm(VendorArm):
         return self._clock() - last.stamp_ns < _SILENT_NS
 
     def _clear_command(self) -> None:
-        """Clear the command register: a program that starts would obey the last one."""
+        """Clear the command register: a new program would obey the last one."""
         self._ask(self._control.kickWatchdog)
 
     def _set_up(self) -> None:
-        """Arm the watchdog and set the payload of a program that has just begun."""
         settings = self._settings
         self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
         if settings.payload > 0.0:
@@ -315,7 +302,6 @@ class UrArm(VendorArm):
             raise ArmError(f"{self.name}: {describe(_LOCAL)}")
 
     def _switch_on(self) -> None:
-        """Give power and release brakes where nothing stops it."""
         receiver = self._receiver
 
         def find() -> Condition:
@@ -338,7 +324,6 @@ class UrArm(VendorArm):
         return self._finish(lambda: self._ask(lambda: make(host, RATE, *more)))
 
     def _finish(self, step: Callable[[], Any]) -> Any:
-        """Return the result of a step that a cut cable may keep, or raise ArmError."""
         found: list[Any] = []
         errors: list[BaseException] = []
         lock, late = Lock(), False
@@ -370,19 +355,16 @@ class UrArm(VendorArm):
         return found[0]
 
     def _abandon(self, clients: Sequence[Any]) -> None:
-        """End a client that was connected too late, and the script that it started."""
         for client in clients:
             for name in ("stopScript", "disconnect"):
                 if hasattr(client, name):
                     self._try(getattr(client, name))
 
     def _command(self, command: Callable[..., object], *values: object) -> None:
-        """Execute a command of the script; raise ArmError if it is not obeyed."""
         if not self._ask(lambda: command(*values)):
             raise ArmError(f"{command.__name__} was not obeyed")
 
     def _ask(self, call: Callable[[], object]) -> Any:
-        """Call ur_rtde; raise ArmError for whatever it raises."""
         try:
             return call()
         except (RuntimeError, ValueError, TypeError) as err:

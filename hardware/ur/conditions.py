@@ -1,4 +1,4 @@
-"""A UR controller's modes and bits as a condition.
+"""UR's modes and bits as a condition.
 
 Source: Universal Robots, "Real-Time Data Exchange (RTDE) Guide".
 """
@@ -38,12 +38,7 @@ _NAMES: Mapping[int, str] = {
 
 
 def judge_safety(robot_mode: int, safety_bits: int) -> Condition:
-    """Return the condition of power and safety alone.
-
-    Args:
-        robot_mode: As RTDE reports it.
-        safety_bits: ``safety_status_bits``.
-    """
+    """Return the condition of power and safety, by RTDE's values."""
     for bit, state, detail in _BITS:
         if safety_bits & bit:
             return Condition(state, detail)
@@ -57,14 +52,7 @@ def judge_safety(robot_mode: int, safety_bits: int) -> Condition:
 def judge(
     robot_mode: int, safety_bits: int, status_bits: int, runtime: int
 ) -> Condition:
-    """Return the condition of an arm whose program is to run.
-
-    Args:
-        robot_mode: As RTDE reports it.
-        safety_bits: ``safety_status_bits``.
-        status_bits: ``robot_status_bits``.
-        runtime: ``runtime_state``.
-    """
+    """Return an arm's condition, by RTDE's values."""
     found = judge_safety(robot_mode, safety_bits)
     if not found.is_ready:
         return found
@@ -74,11 +62,7 @@ def judge(
 
 
 def judge_version(version: str) -> str:
-    """Return why a controller's software is not driven, or "".
-
-    Args:
-        version: As its dashboard reports it, such as 5.22.1.
-    """
+    """Return the problem of a version such as 5.22.1, or ""."""
     numbers = tuple(int(word) for word in version.split(".")[:2] if word.isdigit())
     if numbers >= _OLDEST and numbers[0] == _OLDEST[0]:
         return ""

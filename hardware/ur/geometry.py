@@ -1,4 +1,4 @@
-"""Kinematics of Universal Robots' arms, for forces at the tool as joint torques.
+"""Kinematics of UR arms, for torques of tool forces.
 
 Source: Universal Robots, "DH Parameters for calculations of kinematics and dynamics".
 """
@@ -17,7 +17,7 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """DH parameters that are not zero, [m]."""
+    """Non-zero DH parameters, [m]."""
 
     d1: float
     a2: float
@@ -39,11 +39,11 @@ GEOMETRIES: Mapping[str, Geometry] = {
 
 
 def compute_jacobian(geometry: Geometry, q: Sequence[float]) -> Vec:
-    """Return the Jacobian of the flange, in the controller's base frame.
+    """Return the flange's Jacobian, in the controller's base frame.
 
     Args:
         geometry: Of the arm.
-        q: Joint positions, shape (6,), [rad].
+        q: Shape (6,), [rad].
 
     Returns:
         Linear rows first, shape (6, 6), [m/rad], [1].
@@ -92,11 +92,11 @@ def compute_jacobian(geometry: Geometry, q: Sequence[float]) -> Vec:
 
 
 def compute_torques(geometry: Geometry, q: Sequence[float], wrench: Vec) -> Vec:
-    """Return the joint torques that a force on the flange asks of the motors.
+    """Return motor torques against a force on the flange.
 
     Args:
         geometry: Of the arm.
-        q: Joint positions, shape (6,), [rad].
+        q: Shape (6,), [rad].
         wrench: Of the surroundings on the tool, shape (6,), [N], [N·m].
 
     Returns:

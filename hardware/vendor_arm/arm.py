@@ -1,19 +1,17 @@
-"""One arm of a maker's controller: goals out, readings in, and what to do at a stop.
+"""Arm of a maker's controller.
 
-A thread sends each goal once, as it comes. The rules are the same for all makers:
+A thread sends each goal once, by rules for all makers:
 
-* Goals that wait are sent in order, half a period apart at least.
-* Goals that are older than a gap wait for a newer one. If it is where the arm holds,
-  the gate stood still and begins anew at rest: the older ones are dropped. Otherwise
-  all are sent in order, since the newest alone would be a jump; beyond a tenth of a
-  second that is a stop. All are dropped where readings do not come.
-* A goal in motion that the controller does not take is a stop.
-* After any stop nothing is sent until a goal is where the arm is.
-* A program that would go on by itself after a stop is ended.
-* A program that ended by our own silence while the arm stood is no stop, unless it does
-  not begin again soon.
-* From an owner's first reading on, the controller's watchdog is kept alive only while
-  it reads or writes.
+* Goals are sent in order, at least half a period apart.
+* Goals older than a gap wait for a newer one. If that is at the held place, the gate
+  begins anew: older ones are dropped. Otherwise all are sent, since the newest alone
+  would be a jump; beyond a tenth of a second that is a stop. All are dropped without
+  readings.
+* A refused goal in motion is a stop.
+* After any stop only a goal at the arm's place is sent.
+* A program that would resume by itself is ended.
+* A program ended by our silence at rest is no stop, unless it stays ended.
+* After an owner's first reading, only its calls keep the watchdog alive.
 """
 
 from __future__ import annotations
@@ -59,15 +57,14 @@ _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Measurements and condition of an arm at one instant.
+    """An arm at one instant.
 
     Attributes:
-        stamp_ns: When it was measured, on our clock, [ns].
+        stamp_ns: On our clock, [ns].
         q: Shape (n,), [rad].
         dq: Shape (n,), [rad/s].
-        tau: Torques by contact, shape (n,), [N·m].
-        condition: State of the controller.
-        speed: Share of speed that it allows, its slider, 0 … 1.
+        tau: By contact, shape (n,), [N·m].
+        speed: Slider, 0 … 1.
     """
 
     stamp_ns: int
@@ -85,11 +82,11 @@ class _Goal:
 
 
 class VendorArm(ABC):
-    """Base of a driver; a subclass fills the hooks, which its thread calls.
+    """Base of a driver; its thread calls the hooks.
 
     Attributes:
         remedies: The maker's own, by state.
-        n_dropped: Goals that came too late to be sent.
+        n_dropped: Late goals.
     """
 
     remedies: Mapping[ArmState, str] = {}
@@ -101,7 +98,7 @@ class VendorArm(ABC):
             name: For messages.
             clock: Monotonic, [ns].
             rate: Of goals, [Hz].
-            watchdog: Longest silence before the controller stops by itself, [s].
+            watchdog: Of the controller's silence, [s].
         """
         self.name = name
         self._clock = clock
@@ -129,7 +126,7 @@ class VendorArm(ABC):
 
     @abstractmethod
     def _send(self, q: Vec) -> None:
-        """Send one goal; raise ArmError if the controller does not take it."""
+        """Send a goal; raise ArmError if refused."""
 
     @abstractmethod
     def _keep(self) -> None:
@@ -137,25 +134,25 @@ class VendorArm(ABC):
 
     @abstractmethod
     def _end_program(self) -> None:
-        """End a program that could go on by itself."""
+        """End a program that could resume."""
 
     @abstractmethod
     def _start_program(self) -> None:
-        """Start the program again without motion, unless it may not be started."""
+        """Restart the program without motion, if permitted."""
 
     @abstractmethod
     def _leave(self, *, is_powerless: bool) -> None:
-        """Leave the controller holding, or its arm without power."""
+        """Leave the arm held, or powerless."""
 
     def start(self) -> None:
-        """Start the thread of an arm that is connected and ready."""
+        """Start the thread of a ready arm."""
         self._must_end.clear()
         self._beat_ns, self._spoke_ns = None, self._clock()
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def read(self) -> tuple[Reading, str]:
-        """Return the newest reading, and why the arm is not to be commanded, or ""."""
+        """Return the newest reading and the reason against commands, or ""."""
         self._beat_ns = self._clock()
         reading = self._read()
         reason = describe(reading.condition, self.remedies)
@@ -167,7 +164,7 @@ class VendorArm(ABC):
         return reading, "" if self._is_pardoned(reading, self._beat_ns) else reason
 
     def write(self, q: Vec) -> None:
-        """Give one goal, shape (n,), [rad]; never waits."""
+        """Queue a goal, shape (n,), [rad]; never waits."""
         self._beat_ns = now = self._clock()
         if self._given is not None and np.abs(q - self._given).max() > _SAME_GOAL:
             self._moved_ns = now
@@ -177,16 +174,16 @@ class VendorArm(ABC):
 
     @property
     def is_muted(self) -> bool:
-        """Whether goals are dropped until one is where the arm is."""
+        """Whether only goals at the arm's place are sent."""
         return self._is_muted
 
     def find_held(self, reading: Reading) -> Vec:
-        """Return where the arm holds without new goals, shape (n,), [rad]."""
+        """Return the place held without goals, shape (n,), [rad]."""
         is_here = self._sent is None or not reading.condition.is_ready
         return reading.q if is_here or self._sent is None else self._sent
 
     def close(self, *, is_powerless: bool) -> None:
-        """End the thread and leave the controller; may be called twice."""
+        """End the thread and leave; repeatable."""
         self._must_end.set()
         self._news.set()
         if self._thread is not None:
@@ -205,7 +202,6 @@ class VendorArm(ABC):
                 _LOG.warning("%s: %s", self.name, err)
 
     def _serve(self) -> None:
-        """Send a goal, or keep the watchdog alive, or attend to a stop."""
         reading, now = self._read(), self._clock()
         if not reading.condition.is_ready:
             self._is_muted = True
@@ -227,7 +223,6 @@ class VendorArm(ABC):
             self._keep()
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
-        """Return the goal that may be sent now."""
         self._drop_goals(now, is_blind=now - reading.stamp_ns > _BLIND_NS)
         goals = self._goals
         if not goals or now - goals[-1].stamp_ns > self._gap_ns:
@@ -242,7 +237,6 @@ class VendorArm(ABC):
         return goal.q
 
     def _drop_goals(self, now: int, *, is_blind: bool) -> None:
-        """Drop goals that come too late; raise ArmError if newer ones would jump."""
         goals = tuple(self._goals)
         stamps = [goal.stamp_ns for goal in goals]
         if not stamps:
@@ -263,14 +257,12 @@ class VendorArm(ABC):
             raise ArmError(f"goals waited for {1e-6 * (now - stamps[0]):.0f} [ms]")
 
     def _note_trouble(self, text: str) -> None:
-        """Send nothing more, and report why if the arm was in motion."""
         now = self._clock()
         self._is_muted = True
         if now - self._moved_ns < _STANDING_NS:
             self._trouble, self._trouble_ns = text, now
 
     def _find_trouble(self, now: int) -> str:
-        """Return why goals were lately not sent to a moving arm, or ""."""
         if not self._trouble or now - self._trouble_ns > _TOLD_NS:
             return ""
         return (
@@ -278,7 +270,6 @@ class VendorArm(ABC):
         )
 
     def _attend(self, reading: Reading, now: int) -> None:
-        """End what would resume by itself; start again what has ended at rest."""
         is_early = now - self._tried_ns < _PAUSE_NS
         if is_early or not self._is_owned(now, self._watchdog_ns):
             return
@@ -291,17 +282,14 @@ class VendorArm(ABC):
             self._tried_ns = self._clock()
 
     def _is_owned(self, now: int, within_ns: int) -> bool:
-        """Return whether the owner has read or written lately, or not begun yet."""
         return self._beat_ns is None or now - self._beat_ns < within_ns
 
     def _note_speech(self, now: int) -> None:
-        """Note the time of a message, and a silence before it that was too long."""
         if now - self._spoke_ns > self._watchdog_ns // 2:
             self._silent_ns = now
         self._spoke_ns = now
 
     def _is_pardoned(self, reading: Reading, now: int) -> bool:
-        """Return whether an ended program is our own doing while the arm stands."""
         if reading.condition.state is not ArmState.ENDED:
             self._ended_ns = None
             return False

@@ -1,4 +1,4 @@
-"""Times of a controller's readings on our clock."""
+"""Controller's times on our clock."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ _JUMP_NS = 1_000_000_000  # [ns] chosen: a controller that was started again
 
 
 class DeviceClock:
-    """Maps a controller's time to ours by the fastest packet so far.
+    """Map by the fastest packet.
 
-    A packet that is late, or one that comes again, is as old as it is.
+    Late and repeated packets keep their age.
     """
 
     def __init__(self) -> None:
@@ -18,14 +18,13 @@ class DeviceClock:
         self._last_s = 0.0
 
     def to_ours(self, stamp: float, now_ns: int) -> int:
-        """Return when a reading was made.
+        """Return a reading's time, [ns].
+
+        It is never later than now nor before an earlier one.
 
         Args:
-            stamp: The controller's time of it, [s].
-            now_ns: Our time, taken after the reading came, [ns].
-
-        Returns:
-            Our time of it, never later than now nor before an earlier one, [ns].
+            stamp: Controller's, [s].
+            now_ns: After receipt, [ns].
         """
         offset = now_ns - round(stamp * 1e9)
         if self._offset_ns is None or (self._last_s - stamp) * 1e9 > _JUMP_NS:

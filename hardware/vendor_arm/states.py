@@ -1,4 +1,4 @@
-"""States of a maker's controller, and the remedy of each."""
+"""States of a controller, with remedies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class ArmState(Enum):
-    """Readiness of a controller, the same for all makers."""
+    """Readiness of any controller."""
 
     READY = "ready"
     ENDED = "its program does not run"
@@ -24,12 +24,12 @@ class ArmState(Enum):
 
 
 class ArmError(OSError):
-    """The arm cannot be reached, refuses, or is not ready."""
+    """Unreachable, refusing or unready arm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A state and the controller's own words about it."""
+    """State with details."""
 
     state: ArmState
     detail: str = ""
@@ -68,11 +68,9 @@ STARTABLE = frozenset({ArmState.ENDED, ArmState.LOCAL})
 def describe(
     condition: Condition, remedies: Mapping[ArmState, str] | None = None
 ) -> str:
-    """Return a condition and its remedy as text; "" if ready.
+    """Return condition and remedy as text; "" if ready.
 
-    Args:
-        condition: Of the arm.
-        remedies: The maker's own, before the common ones.
+    ``remedies`` precede the common ones.
     """
     if condition.is_ready:
         return ""

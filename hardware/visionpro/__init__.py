@@ -1,1 +1,1 @@
-"""An Apple Vision Pro with Tracking Streamer (VisionProTeleop), over gRPC."""
+"""Apple Vision Pro with Tracking Streamer (VisionProTeleop)."""

@@ -1,6 +1,6 @@
-"""Reader of the headset's stream, in a thread of its own, which reconnects.
+"""Reconnecting reader of the headset.
 
-It replaces ``avp_stream``, which takes over signals and serves HTTP on every address.
+``avp_stream`` would take over signals and serve HTTP everywhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Headset:
     """One headset's hands.
 
     Attributes:
-        fault: Reason for missing messages, or empty.
+        fault: Reason for silence, or empty.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Headset:
         """Connect within ``timeout``, [s].
 
         Raises:
-            VisionProError: If the app does not answer.
+            VisionProError: Silent app.
         """
         self._channel = grpc.insecure_channel(self._address, options=_OPTIONS)
         try:

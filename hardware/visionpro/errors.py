@@ -2,4 +2,4 @@
 
 
 class VisionProError(OSError):
-    """The headset cannot be reached."""
+    """Unreachable headset."""

@@ -1,4 +1,4 @@
-"""One hand's state in a message: its pose, its grip and its opening."""
+"""One hand's pose, grip and opening in a message."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NOWHERE = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
 
 
 class Wrist(NamedTuple):
-    """Pose of a wrist, axes of the headset (y up).
+    """Wrist's pose, headset's axes (y up).
 
     Attributes:
-        p: Position, shape (3,), [m].
-        quat_xyzw: Orientation, shape (4,).
+        p: Shape (3,), [m].
+        quat_xyzw: Shape (4,).
     """
 
     p: Array
@@ -37,10 +37,10 @@ class Wrist(NamedTuple):
 
 
 class HandReader:
-    """One hand from message to message; a pose without change for a while is lost.
+    """Reader of a hand; a pose unchanged for a while is lost.
 
     Attributes:
-        n_refused: Messages without a valid wrist or all fingers.
+        n_refused: Without valid wrist or all fingers.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class HandReader:
         self._is_held = False
 
     def read(self, hand: Any, head: Any) -> HandReading:
-        """Return one hand's state from its ``Hand`` and ``Head``."""
+        """Return a hand's state."""
         matrix, joints = _read_matrix(hand.wristMatrix), _read_joints(hand)
         is_same = bool((matrix == self._before).all())
         self._n_same = self._n_same + 1 if is_same else 0
@@ -77,7 +77,6 @@ class HandReader:
 
 
 def _find_share(points: Array) -> float:
-    """Return a finger's reach over its length; 1 without one."""
     length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     reach = float(np.linalg.norm(points[-1] - points[0]))
     return reach / length if length > 0.0 else 1.0
@@ -89,7 +88,6 @@ def _read_matrix(message: Any) -> Array:
 
 
 def _read_joints(hand: Any) -> Array | None:
-    """Return the joints' positions in the wrist's frame, or None."""
     messages: Sequence[Any] = hand.skeleton.jointMatrices
     if len(messages) < _N_JOINTS:
         return None
@@ -98,7 +96,6 @@ def _read_joints(hand: Any) -> Array | None:
 
 
 def _find_pose(matrix: Array) -> Wrist | None:
-    """Return the pose of a matrix; None if invalid or far away."""
     R, p = matrix[:3, :3], matrix[:3, 3]
     if not (np.isfinite(matrix).all() and np.abs(p).max() < 100.0):
         return None
@@ -108,7 +105,7 @@ def _find_pose(matrix: Array) -> Wrist | None:
 
 
 def _find_quaternion(R: Array) -> Array:
-    """Return x, y, z, w of a rotation, as the dominant eigenvector (Bar-Itzhack)."""
+    """Return a rotation's x, y, z, w, by the dominant eigenvector (Bar-Itzhack)."""
     (a, b, c), (d, e, f), (g, h, i) = R
     K = np.array([
         [a - e - i, 0.0, 0.0, 0.0],

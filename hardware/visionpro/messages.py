@@ -1,4 +1,4 @@
-"""Messages of VisionProTeleop's gRPC stream, for any version of protobuf.
+"""Messages of VisionProTeleop's gRPC stream, for any protobuf.
 
 Source: avp_stream 2.51, ``grpc_msg/handtracking_pb2.py``.
 """

@@ -1,1 +1,1 @@
-"""Server of the pages of phones and headsets: TLS, token, one client a socket."""
+"""Server of pages of phones and headsets."""

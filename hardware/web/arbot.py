@@ -1,7 +1,7 @@
-"""Protocol of ARBot's Android app: plain JSON, without token, TLS, time or dead-man.
+"""Protocol of ARBot's Android app, without token, TLS, time or dead-man.
 
-``{"position": {x, y, z, qx, qy, qz, qw}, "gripper": f}``, in the axes of ROS.
-Source: cake-lab/AR-PiPER, ``websocket_bridge_node4.py``.
+``{"position": {x, y, z, qx, qy, qz, qw}, "gripper": f}``, in the axes of ROS. Source:
+cake-lab/AR-PiPER, ``websocket_bridge_node4.py``.
 """
 
 from __future__ import annotations
@@ -66,11 +66,7 @@ _ADAPTER: TypeAdapter[Any] = TypeAdapter(_ArbotMessage)
 
 
 class App:
-    """Listens to the app at one named address.
-
-    Attributes:
-        n_refused: Refused connections.
-    """
+    """Server for the app at one address."""
 
     def __init__(
         self,
@@ -93,7 +89,6 @@ class App:
     def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
-        """Refuse other addresses and browsers."""
         is_phone = name_peer(connection) == self._settings.phone
         if not is_phone or request.headers.get_all("Origin"):
             self.n_refused += 1
@@ -121,15 +116,15 @@ class App:
 
 
 def parse_arbot(data: str | bytes, closed: float, open_: float) -> HandReading:
-    """Return the hand of a message, always held.
+    """Return a message's hand, always held.
 
     Args:
-        data: One message.
-        closed: Gripper value at opening 0.
-        open_: Gripper value at opening 1.
+        data: Message.
+        closed: Value at opening 0.
+        open_: At opening 1.
 
     Raises:
-        MessageError: If the message or its quaternion is invalid.
+        MessageError: Invalid message or quaternion.
     """
     parse_object(data)
     message = validate(_ADAPTER, data)

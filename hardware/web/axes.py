@@ -1,7 +1,4 @@
-"""From the axes of WebXR (x right, y up, −z forward) to those of REP-103.
-
-A rotation becomes R′ = A R Aᵀ.
-"""
+"""Axes of WebXR (x right, y up, −z forward) to those of REP-103: R′ = A R Aᵀ."""
 
 from __future__ import annotations
 
@@ -15,6 +12,6 @@ R_REP103_WEBXR.setflags(write=False)
 
 
 def to_rep103(p: Vec, quat_xyzw: Vec) -> tuple[Vec, Vec]:
-    """Return a pose of WebXR in REP-103: p, shape (3,), [m], and unit x, y, z, w."""
+    """Return WebXR's pose in REP-103: p, shape (3,), [m], unit x, y, z, w."""
     axis = R_REP103_WEBXR @ quat_xyzw[:3]
     return R_REP103_WEBXR @ p, np.append(axis, quat_xyzw[3])

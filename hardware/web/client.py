@@ -1,4 +1,4 @@
-"""Client of a socket, with a limit on its rate."""
+"""Client with a rate limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 400  # [1/s] chosen: more than twice 144 Hz, the fastest display (A7)
 
 
 async def run_until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
-    """Run coroutines until one of them ends, and raise its exception, if any."""
+    """Run coroutines until one ends; raise its exception."""
     tasks = [asyncio.ensure_future(part) for part in parts]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -28,11 +28,7 @@ async def run_until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
 
 
 class Client:
-    """One connection.
-
-    Attributes:
-        n_messages: Received so far.
-    """
+    """One connection."""
 
     def __init__(self, connection: ServerConnection, clock: Callable[[], int]) -> None:
         self._connection, self._clock = connection, clock
@@ -46,7 +42,7 @@ class Client:
 
     @property
     def is_behind(self) -> bool:
-        """Whether sent data are still queued."""
+        """Whether sent data are queued."""
         return self._connection.transport.get_write_buffer_size() > 0
 
     @property
@@ -56,7 +52,7 @@ class Client:
         return "" if request is None else request.path.partition("?")[2]
 
     async def listen(self) -> AsyncIterator[str | bytes]:
-        """Yield its messages until it leaves or exceeds the rate."""
+        """Yield messages until it leaves or exceeds the rate."""
         try:
             async for data in self._connection:
                 if self._is_too_fast():
@@ -67,7 +63,7 @@ class Client:
             return
 
     async def send(self, data: str | bytes) -> bool:
-        """Send a message; return False if the client has left."""
+        """Return whether a message was sent to a present client."""
         try:
             await self._connection.send(data)
         except ConnectionClosed:

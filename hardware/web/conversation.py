@@ -1,4 +1,4 @@
-"""Messages between a page and a leader, while a socket is open."""
+"""Messages of a page and a leader."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Told:
 
     Attributes:
         rumble: 0 … 1.
-        contact: Distance from the command, 0 … 1.
+        contact: From the command, 0 … 1.
         limit: Nearness of limits, 0 … 1.
-        clearance: 1 while it avoids something.
+        clearance: 1 on avoidance.
     """
 
     state: str = "INIT"
@@ -42,11 +42,10 @@ class Told:
 
 
 class Conversation:
-    """Carries messages between a client and a device.
+    """Exchange of a client and a device.
 
     Attributes:
-        told: Status for the page; another thread may set it.
-        device_name: Device, as the page names it.
+        told: For the page; set by any thread.
     """
 
     def __init__(
@@ -91,7 +90,6 @@ class Conversation:
                 self._device.refused["order"] += 1
 
     async def _tell(self, client: Client) -> None:
-        """Send the session's status and clock requests, twenty times a second."""
         is_there = await client.send(
             write_message(
                 "welcome",

@@ -1,4 +1,4 @@
-"""Newest hands of a phone or headset, from the server's thread to the leader's."""
+"""Newest hands, from the server's thread to the leader's."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LOW_BATTERY = 0.15  # chosen: as phones warn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandState:
-    """Output of one hand.
+    """Output of a hand.
 
     Attributes:
-        p: Position, shape (3,), [m], REP-103.
-        quat_xyzw: Orientation, shape (4,).
-        opening: Of the gripper, 0 … 1, or None.
+        p: Shape (3,), [m], REP-103.
+        quat_xyzw: Shape (4,).
+        opening: 0 … 1, or None.
     """
 
     p: Vec
@@ -46,14 +46,13 @@ class HandState:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceState:
-    """The device at its newest message.
+    """Device at its newest message.
 
     Attributes:
-        seq: Rises with each state.
-        stamp_ns: Time of capture, [ns].
-        n_presses: Presses so far; a new one implies a release.
-        n_losses: Losses of tracking so far.
-        asks_to_end: Sign of bare hands to end an episode.
+        stamp_ns: Capture, [ns].
+        n_presses: A new one implies a release.
+        n_losses: Losses of tracking.
+        asks_to_end: By bare hands, an episode.
     """
 
     seq: int
@@ -69,11 +68,10 @@ class DeviceState:
 
 
 class WebDevice:
-    """Turns messages into states.
+    """Messages as states.
 
     Attributes:
-        state: The newest, or None.
-        delays: From capture to arrival, [s].
+        delays: Capture to arrival, [s].
     """
 
     def __init__(self, limbs: Sequence[str], clock: Callable[[], int]) -> None:
@@ -103,7 +101,7 @@ class WebDevice:
         return self.battery is not None and self.battery < _LOW_BATTERY
 
     def begin(self, owner: object) -> bool:
-        """Begin a connection without tracking; return False while another one lasts."""
+        """Return whether a connection begins; False while another lasts."""
         if self._owner is not None:
             return False
         self._owner = owner
@@ -159,11 +157,11 @@ class WebDevice:
         scale: float = 1.0,
         mode: Mode = "all",
     ) -> None:
-        """Take the hands of a message by name.
+        """Take hands by name.
 
         Args:
             seen: By name.
-            t_ms: On the device's clock, [ms], or None.
+            t_ms: Device's clock, [ms], or None.
             scale: Of translations.
             mode: Motion passed on.
         """
@@ -180,14 +178,12 @@ class WebDevice:
         self.n_messages += 1
 
     def _measure_step(self, t_ms: float, now_ns: int) -> float:
-        """Return the time since the message before, [s], bounded by its arrival."""
         arrival = max((now_ns - self._arrived_ns) * 1e-9, _BURST)
         dt = min(max((t_ms - self._t_ms) * 1e-3, 0.0), arrival)
         self._t_ms, self._arrived_ns = t_ms, now_ns
         return dt
 
     def _find_stamp(self, t_ms: float | None, now_ns: int) -> tuple[int, bool]:
-        """Return a message's time of capture or arrival, and whether it is late."""
         if t_ms is None:
             return now_ns, False
         capture_ns = self.clock.find_capture(int(t_ms * 1e6), now_ns)
@@ -201,7 +197,6 @@ class WebDevice:
         return capture_ns, is_late
 
     def _count(self, counts: Counts) -> None:
-        """Add the presses since the message before; counters never fall."""
         before, total = self._counts, self._total
         self._total = Counts(
             stop=total.stop + max(counts.stop - before.stop, 0),

@@ -1,6 +1,6 @@
-"""The end of an episode by a sustained pinch of all bare hands (P34).
+"""End of an episode by all bare hands' pinch (P34).
 
-A hand that drives gives no sign; after a release it must open first.
+A driving hand gives no sign; after a release it must open first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNSEEN_NS = 200_000_000  # chosen: what is silent for longer is not being held
 
 
 class EndSign:
-    """Progress of the sign that ends an episode: ``share``, 0 … 1."""
+    """Progress of the sign: ``share``, 0 … 1."""
 
     def __init__(self) -> None:
         self.share = 0.0
@@ -45,5 +45,5 @@ class EndSign:
         self.share = min((now_ns - self._since_ns) / HOLD_NS, 1.0)
 
     def forget(self) -> None:
-        """Restart, with hands that open."""
+        """Restart; hands must open first."""
         self.share, self._has_opened, self._since_ns = 0.0, False, None

@@ -1,6 +1,6 @@
-"""One hand's clutch: adds up its motion while it is tracked and held.
+"""Clutch of one hand.
 
-After a loss, or a motion beyond a hand's, nothing is added (``safety.md`` A5).
+After a loss or an impossible motion nothing is added (``safety.md`` A5).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 
 
 class HandReading(NamedTuple):
-    """One hand's state in a message.
+    """A hand in a message.
 
     Attributes:
-        p: Position, shape (3,), [m], REP-103.
-        quat_xyzw: Unit orientation, shape (4,).
-        press: Number of the current press, from 1.
-        opening: Of the gripper, 0 … 1.
-        gap: Between the tips of thumb and index, [m].
+        p: Shape (3,), [m], REP-103.
+        quat_xyzw: Unit, shape (4,).
+        press: Current one's number, from 1.
+        opening: 0 … 1.
+        gap: Thumb to index, [m].
     """
 
     p: Vec
@@ -41,12 +41,12 @@ class HandReading(NamedTuple):
 
 
 class HandClutch:
-    """Clutch of one hand: the part of its motion that is passed on.
+    """Motion while tracked and held.
 
     Attributes:
-        p: Position, shape (3,), [m], REP-103.
-        quat_xyzw: Orientation, shape (4,).
-        opening: Of the gripper, 0 … 1; None: unchanged.
+        p: Shape (3,), [m], REP-103.
+        quat_xyzw: Shape (4,).
+        opening: 0 … 1; None: unchanged.
         n_jumps: Impossible motions.
     """
 
@@ -67,7 +67,7 @@ class HandClutch:
         self._last, self.is_tracked = None, False
 
     def update(self, seen: HandReading, dt: float, scale: float, mode: Mode) -> None:
-        """Take a message ``dt`` [s] after the last; a press fixes scale and mode."""
+        """Take a message ``dt`` [s] later; a press fixes scale and mode."""
         if seen.is_tracked:
             self.opening = seen.opening
         self.has_deadman = seen.has_deadman

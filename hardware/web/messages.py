@@ -1,4 +1,4 @@
-"""Messages between a page and its server: strict JSON; one wrong field refuses all.
+"""Messages of a page: strict JSON.
 
 Units: [m], [ms] of the page's clock, quaternions x, y, z, w, axes of WebXR.
 """
@@ -40,14 +40,14 @@ Mode = Literal["all", "move", "turn"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HandMessage:
-    """One hand at the moment of its message.
+    """A hand in a message.
 
     Attributes:
-        p: Position, [m].
-        q: Orientation, x, y, z, w.
-        press: Number of the current press, from 1.
-        opening: Of the gripper, 0 closed … 1 open.
-        gap: Between the tips of thumb and index, [m].
+        p: [m].
+        q: x, y, z, w.
+        press: Current one's number, from 1.
+        opening: 0 closed … 1 open.
+        gap: Thumb to index, [m].
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -68,7 +68,7 @@ class HandMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """Presses of the page's buttons since it was loaded."""
+    """Presses of buttons since the page's load."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -82,8 +82,8 @@ class SampleMessage:
     """Poses of the hands, and the operator's input.
 
     Attributes:
-        seq: Rises with every message of a connection.
-        t: Capture on the page's clock, [ms].
+        seq: Rises in a connection.
+        t: Capture, page's clock, [ms].
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -100,11 +100,10 @@ class SampleMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HelloMessage:
-    """The first message of a connection.
+    """First message of a connection.
 
     Attributes:
-        version: Of the messages.
-        page: Identity of a loaded page, constant over connections.
+        page: Constant over connections.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -135,10 +134,10 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
 
 
 def parse_message(data: str | bytes) -> Message:
-    """Return a message of a page.
+    """Return a page's message.
 
     Raises:
-        MessageError: If it is invalid.
+        MessageError: Invalid message.
     """
     message: Message = parse_kind(data, _KINDS)
     return message
@@ -148,7 +147,7 @@ def parse_kind(data: str | bytes, kinds: Mapping[str, TypeAdapter[Any]]) -> Any:
     """Return a message whose ``type`` is a key of ``kinds``.
 
     Raises:
-        MessageError: If it is invalid.
+        MessageError: Invalid message.
     """
     kind = parse_object(data).get("type")
     adapter = kinds.get(kind) if isinstance(kind, str) else None
@@ -158,10 +157,10 @@ def parse_kind(data: str | bytes, kinds: Mapping[str, TypeAdapter[Any]]) -> Any:
 
 
 def parse_object(data: str | bytes) -> dict[str, Any]:
-    """Return a JSON object without repeated keys and huge numbers.
+    """Return a JSON object without repeated keys.
 
     Raises:
-        MessageError: If it is something else.
+        MessageError: Something else.
     """
     if not isinstance(data, str) or len(data) > MAX_BYTES:
         raise MessageError(f"message: expected text of up to {MAX_BYTES} characters")
@@ -180,7 +179,7 @@ def validate(adapter: TypeAdapter[Any], data: str | bytes) -> Any:
     """Return a message of one kind.
 
     Raises:
-        MessageError: If a field is missing, wrong or unknown.
+        MessageError: A field is missing, wrong or unknown.
     """
     try:
         return adapter.validate_json(data)

@@ -1,4 +1,4 @@
-"""Pictures for a page, on a socket of their own, each the newest at its request."""
+"""Pictures for a page, each the newest at its request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PagePicture(Protocol):
 
     @property
     def stamp_ns(self) -> int:
-        """Time of exposure on our clock, [ns]."""
+        """Exposure on our clock, [ns]."""
 
     @property
     def data(self) -> bytes:
@@ -31,7 +31,7 @@ class PagePicture(Protocol):
 
 
 class Pictures:
-    """Sends a page the newest picture at each request."""
+    """Sender of the newest picture at each request."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Pictures:
         *,
         turns_with_head: bool,
     ) -> None:
-        """Take a thread-safe finder of the newest picture, and the page's clock."""
+        """Take a thread-safe finder, and the page's clock."""
         self._find, self._page_clock = find, page_clock
         self._turns_with_head = turns_with_head
         self._is_asked = False

@@ -1,4 +1,4 @@
-"""Reader of a device that shows each press, release and loss long enough."""
+"""Reader that prolongs presses, releases and losses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _SHOWN_NS = 25_000_000  # chosen: five ticks of 200 Hz
 
 
 class Reading(NamedTuple):
-    """Reading of the operator's input.
+    """Operator's input.
 
     Attributes:
-        seq: Rises with each reading that differs.
-        is_engaged: The dead-men are held, and were since the last reading.
+        seq: Rises with each change.
+        is_engaged: Dead-men were held since the last reading.
     """
 
     state: DeviceState
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
 
 
 class PressReader:
-    """Reads one device."""
+    """Reader of one device."""
 
     def __init__(self, device: WebDevice, clock: Callable[[], int]) -> None:
         self._device, self._clock = device, clock
@@ -34,7 +34,7 @@ class PressReader:
         self._released_ns = self._lost_ns = -_SHOWN_NS
 
     def read(self) -> Reading | None:
-        """Return the newest reading; None before the first message."""
+        """Return the newest reading, or None."""
         state, before = self._device.state, self._reading
         if state is None:
             return None

@@ -1,6 +1,6 @@
-"""Clock of the sender, estimated from the quickest answer (Cristian 1989).
+"""Sender's clock by the quickest answer (Cristian 1989).
 
-Half the round trip bounds the error; old answers expire as clocks drift.
+Half the round trip bounds the error; answers expire as clocks drift.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _MOST_PENDING = 8  # chosen: a phone that answers none costs no memory
 
 
 class Offset(NamedTuple):
-    """Offset of another clock from ours.
+    """Another clock's offset.
 
     Attributes:
-        offset_ns: Our time less the other's, [ns].
+        offset_ns: Ours less the other's, [ns].
         bound_ns: Largest error, [ns].
     """
 
@@ -26,7 +26,7 @@ class Offset(NamedTuple):
 
 
 class SenderClock:
-    """Estimates the clock of a sender."""
+    """Estimator of a sender's clock."""
 
     def __init__(self) -> None:
         self._asked: dict[int, int] = {}
@@ -35,7 +35,7 @@ class SenderClock:
 
     @property
     def offset(self) -> Offset | None:
-        """The best estimate; None before the first answer."""
+        """Best estimate, or None."""
         return min(self._answers, key=lambda one: one.bound_ns, default=None)
 
     def ask(self, now_ns: int) -> int:
@@ -47,7 +47,7 @@ class SenderClock:
         return self._n
 
     def answer(self, number: int, sender_ns: int, now_ns: int) -> None:
-        """Take an answer; ignore unknown and repeated ones."""
+        """Take an answer; ignore unknown ones."""
         asked_ns = self._asked.pop(number, None)
         if asked_ns is None:
             return
@@ -61,9 +61,6 @@ class SenderClock:
         self._answers.append(newest)
 
     def find_capture(self, sender_ns: int, now_ns: int) -> int | None:
-        """Return a time of the sender's clock, [ns], on ours, or None.
-
-        The time is never in the future.
-        """
+        """Return a sender's time, [ns], on our clock, not in the future."""
         best = self.offset
         return None if best is None else min(sender_ns + best.offset_ns, now_ns)

@@ -1,4 +1,4 @@
-"""YAML settings of all that have a page; loads no library."""
+"""YAML settings of page servers, import-free."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class AppSettings(NamedTuple):
     """Connection of ARBot's app.
 
     Attributes:
-        phone: Its only permitted address.
-        closed: Its gripper value at opening 0.
-        open: Its value at opening 1.
+        phone: Its only address.
+        closed: Value at opening 0.
+        open: At opening 1.
     """
 
     address: str

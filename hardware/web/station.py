@@ -1,4 +1,4 @@
-"""A page with its server for one operator; several phones have a station each."""
+"""Page for one operator."""
 
 from __future__ import annotations
 
@@ -36,11 +36,7 @@ _PERMISSIONS = (
 
 
 class Station:
-    """One page for one device.
-
-    Attributes:
-        server: Server of the page, once open.
-    """
+    """Page for one device."""
 
     def __init__(
         self,
@@ -49,7 +45,7 @@ class Station:
         limbs: Sequence[str],
         clock: Callable[[], int],
     ) -> None:
-        """Make it without opening it; ``limbs`` names its hands."""
+        """Prepare it; ``limbs`` names its hands."""
         self._settings, self._kind, self._limbs = settings, kind, tuple(limbs)
         self._clock = clock
         self._app_settings: AppSettings | None = None
@@ -72,10 +68,10 @@ class Station:
         *,
         turns_with_head: bool = False,
     ) -> None:
-        """Serve the page, perhaps with ARBot's app and pictures.
+        """Serve the page, with app and pictures if given.
 
         Raises:
-            WebError: If nothing can be served there.
+            WebError: Serving fails.
         """
         self._begin()
         settings = self._settings
@@ -108,7 +104,7 @@ class Station:
         self.server = server
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield each step's success, and the remedy."""
+        """Yield each step's success or remedy."""
         settings = self._settings
         try:
             place = find_place(settings.listen)
@@ -126,14 +122,14 @@ class Station:
 
     @property
     def address(self) -> str:
-        """Address of the page with its secret token."""
+        """Address with its token."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"
 
     @property
     def notes(self) -> list[str]:
-        """Instructions for reaching the page."""
+        """Ways to the page."""
         server, app = self.server, self._app_settings
         if server is None:
             return []
@@ -157,7 +153,7 @@ class Station:
         return lines
 
     def read(self) -> Reading | None:
-        """Return the newest reading; None before the first message."""
+        """Return the newest reading, or None."""
         return self._presses.read()
 
     def tell(self, told: Told) -> None:
@@ -184,7 +180,7 @@ class Station:
 
     @property
     def closing_notes(self) -> list[str]:
-        """Counts and delays of its messages."""
+        """Counts and delays."""
         device = self.device
         if not device.n_messages and not device.refused:
             return []

@@ -1,1 +1,1 @@
-"""UFACTORY arms behind their control box, through the maker's SDK."""
+"""UFACTORY arms through the maker's SDK."""

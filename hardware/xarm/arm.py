@@ -1,7 +1,7 @@
-"""One arm behind its control box: commands through the SDK, readings by our reader.
+"""Arm behind its control box.
 
-Targets leave through the SDK's connection without waiting for the answer to the last. A
-box that does not answer is left for good: what was sent is discarded, not sent later.
+Targets leave without waiting for answers. A silent box is left for good: sent targets
+are discarded.
 """
 
 from __future__ import annotations
@@ -72,13 +72,10 @@ class XArmSettings:
     """Settings of an arm.
 
     Attributes:
-        host: Address of its control box.
-        n: Joints of the arm.
         rate: Of goals, [Hz].
-        gripper: xarm, bio or none.
-        sensitivity: To collisions, 0 … 5; None: as set at the box.
-        payload: Mass at the flange, [kg]; None: as set at the box.
-        payload_centre: Its centre in the frame of the flange, [m].
+        sensitivity: 0 … 5; None: box's.
+        payload: At the flange, [kg]; None: box's.
+        payload_centre: In the flange's frame, [m].
     """
 
     host: str
@@ -92,7 +89,7 @@ class XArmSettings:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An arm by its control box: joints, type, serial number, firmware."""
+    """Joints, type, serial number and firmware."""
 
     axis: int
     kind: int
@@ -101,12 +98,7 @@ class Identity:
 
 
 class XArm(VendorArm):
-    """A connected arm; ``open`` first.
-
-    Attributes:
-        identity: Of the arm, after ``greet``.
-        gripper: None: the robot has none.
-    """
+    """A connected arm; ``open`` first."""
 
     def __init__(self, settings: XArmSettings, clock: Clock) -> None:
         super().__init__(f"xarm '{settings.host}'", clock, settings.rate, _SILENCE)
@@ -121,11 +113,11 @@ class XArm(VendorArm):
         self.gripper: Gripper | None = None
 
     def open(self) -> None:
-        """Greet, unless it was, and give the arm power in servo mode, without motion.
+        """Greet and power on in servo mode, without motion.
 
         Raises:
-            ImportError: If the SDK is not installed.
-            ArmError: If it cannot be reached, has an error, or moves.
+            ImportError: Missing SDK.
+            ArmError: Unreachable, erroneous or moving.
         """
         if self._api is None:
             self.greet()
@@ -141,14 +133,11 @@ class XArm(VendorArm):
         self.start()
 
     def greet(self) -> Identity:
-        """Connect to the box and return the identity of its arm.
-
-        Returns:
-            The same as ``identity``.
+        """Return the identity after connecting.
 
         Raises:
-            ImportError: If the SDK is not installed.
-            ArmError: If it cannot be reached, is too old, or has another arm.
+            ImportError: Missing SDK.
+            ArmError: Unreachable, too old, or another arm.
         """
         settings = self._settings
         self._lost, self._error = "", 0
@@ -175,13 +164,10 @@ class XArm(VendorArm):
         return self.identity
 
     def examine(self) -> tuple[Condition, Details]:
-        """Return whether a greeted arm is well, power aside, and its details.
-
-        Returns:
-            A condition that is ready without an error, and the newest report.
+        """Return the condition, power aside, and the newest report.
 
         Raises:
-            ArmError: If it sends no reports.
+            ArmError: No reports.
         """
         self._reports = Reports(self._settings.host, self._settings.n, self._clock)
         reports = self._reports
@@ -201,9 +187,9 @@ class XArm(VendorArm):
         return condition, details
 
     def find_limits(self) -> Vec:
-        """Return the limits of the greeted arm, lower and upper, shape (n, 2), [rad].
+        """Return lower and upper limits, shape (n, 2), [rad].
 
-        Empty, shape (0, 2), if the SDK does not know the arm.
+        Shape (0, 2) if the SDK has none.
         """
         table = importlib.import_module("xarm.core.config.x_config").XCONF.Robot
         who = self.identity
@@ -216,18 +202,18 @@ class XArm(VendorArm):
         return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
     def write_gripper(self, opening: float) -> None:
-        """Give the gripper an opening, [m], unless the arm has stopped."""
+        """Set the gripper's opening, [m], unless stopped."""
         if self.gripper is not None and not self._is_muted:
             self.gripper.write(opening)
 
     @property
     def details(self) -> Details | None:
-        """Newest condition of box and joints."""
+        """Newest condition."""
         return None if self._reports is None else self._reports.details
 
     @property
     def tool_speed(self) -> float:
-        """Speed of the tool beyond which the box stops (C60), [m/s]."""
+        """Tool speed limit of the box (C60), [m/s]."""
         return _TOOL_SPEED_LITE if self.identity.kind == _LITE else _TOOL_SPEED
 
     @property
@@ -265,7 +251,6 @@ class XArm(VendorArm):
         return condition
 
     def _serve(self) -> None:
-        """Note answers, ask why the box has stopped, then serve."""
         self._note_answers()
         if self._stopped_ns > self._asked_ns and not self._lost:
             code, found = self._api.get_err_warn_code()
@@ -275,7 +260,6 @@ class XArm(VendorArm):
         super()._serve()
 
     def _note_answers(self) -> None:
-        """Count what was answered; leave a box that does not answer."""
         answers = self._api.core.arm_port.rx_que
         with contextlib.suppress(queue.Empty):
             while True:
@@ -304,7 +288,6 @@ class XArm(VendorArm):
             self._discard("a target could not be sent")
 
     def _discard(self, reason: str) -> None:
-        """Leave a box that does not answer, and what is on its way to it."""
         self._lost = reason
         with contextlib.suppress(OSError):
             node = self._api.core.arm_port.com
@@ -315,7 +298,6 @@ class XArm(VendorArm):
         """Do nothing: the box has no watchdog."""
 
     def _end_program(self) -> None:
-        """Stop a paused arm, so that it does not go on by itself."""
         reports = self._reports
         if reports and reports.motion and reports.motion.state == PAUSED:
             self._has_ended_pause = True  # still the reason once the box reports a stop
@@ -341,7 +323,6 @@ class XArm(VendorArm):
             reports.close()
 
     def _connect(self) -> Any:
-        """Return a connected ``XArmAPI``."""
         try:
             with _quiet():
                 wrapper = importlib.import_module("xarm.wrapper")
@@ -367,7 +348,6 @@ class XArm(VendorArm):
             socket.setdefaulttimeout(None)  # the SDK changes that of every socket
 
     def _check_rest(self) -> None:
-        """Raise ArmError if another program moves the arm."""
         time.sleep(_LISTEN_TIME)
         motion = None if self._reports is None else self._reports.motion
         if motion is not None and motion.state == MOVING:
@@ -377,7 +357,6 @@ class XArm(VendorArm):
             )
 
     def _switch_on(self) -> None:
-        """Give power, set what is to be set, and enter servo mode."""
         api, settings = self._api, self._settings
         api.clean_warn()
         codes = [api.motion_enable(True)]
@@ -416,6 +395,5 @@ class XArm(VendorArm):
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the SDK's prints away."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield

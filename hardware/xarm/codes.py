@@ -1,4 +1,4 @@
-"""Error codes of the control box and of joints: name, state, and remedy.
+"""Error codes: name, state, remedy.
 
 Source: UFACTORY's user manual and ``xarm-python-sdk``; a test compares both.
 """
@@ -98,11 +98,11 @@ SERVO_ERRORS: Mapping[int, str] = {
 
 
 def explain(error: int, servos: Sequence[int] = ()) -> tuple[ArmState, str, str]:
-    """Return an error's state, its words and its remedy.
+    """Return an error's state, words and remedy.
 
     Args:
-        error: Of the control box, not 0.
-        servos: Error of each joint's servo; 0: none.
+        error: Box's, not 0.
+        servos: By joint; 0: none.
     """
     state, name, remedy = ERRORS.get(error, (_FAULT, "unknown error", _SUPPORT))
     joints = [

@@ -1,4 +1,4 @@
-"""A control box's reports as a condition, with the remedy of that condition."""
+"""Reports as a condition."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _AGAIN = "start the session again"
 def judge(
     motion: Motion, details: Details, error: int, now_ns: int
 ) -> tuple[Condition, str]:
-    """Return the condition of an arm that is to take servo targets, and its remedy.
+    """Return condition and remedy for servo targets.
 
     Args:
-        motion: Newest report of its joints.
-        details: Newest report of its condition.
-        error: Newest error code; 0: none.
-        now_ns: Time, [ns].
+        motion: Newest.
+        details: Newest.
+        error: Newest; 0: none.
+        now_ns: [ns].
     """
     if error:
         return judge_error(error, details)
@@ -40,6 +40,6 @@ def judge(
 
 
 def judge_error(error: int, details: Details) -> tuple[Condition, str]:
-    """Return the condition of an error code that is not 0, and its remedy."""
+    """Return condition and remedy of an error, not 0."""
     state, words, remedy = explain(error, details.servos)
     return Condition(state, words), remedy

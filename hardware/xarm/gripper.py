@@ -1,7 +1,6 @@
-"""The gripper at the arm's flange, on a thread and a connection of its own.
+"""Gripper at the flange, with its thread and connection.
 
-RS485 takes milliseconds for a word. On port 503 it does not delay the arm's targets.
-The SDK's own questions before a word (is the arm paused?) go over the connection, too.
+RS485 takes milliseconds a word; port 503 spares the arm's targets.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ class Gripper:
 
     Attributes:
         opening: Measured, [m].
-        speed: Of the opening, [m/s].
-        failure: Why it is not obeyed, or "".
+        speed: [m/s].
+        failure: Reason for disobedience, or "".
     """
 
     def __init__(self, api: Any, kind: str) -> None:
-        """Use an open ``XArmAPI`` and close it in the end; ``kind``: xarm or bio."""
+        """Take an open ``XArmAPI``, closed in the end, and ``kind``, xarm or bio."""
         self._api, self._kind = api, kind
         self._goal: float | None = None
         self._must_end = threading.Event()
@@ -40,10 +39,10 @@ class Gripper:
         self.failure = ""
 
     def open(self) -> None:
-        """Give it power without motion, and start its thread.
+        """Power on without motion, and start the thread.
 
         Raises:
-            ArmError: If it does not answer, or has an error.
+            ArmError: Silent or erroneous.
         """
         api = self._api
         api.set_rs485_use_503_port(True)  # old firmware has no such port
@@ -64,11 +63,11 @@ class Gripper:
         self._thread.start()
 
     def write(self, opening: float) -> None:
-        """Give it an opening, [m]; never waits."""
+        """Set an opening, [m]; never waits."""
         self._goal = min(max(opening, 0.0), _STROKES[self._kind])
 
     def close(self) -> None:
-        """End the thread; may be called twice."""
+        """End the thread; repeatable."""
         self._must_end.set()
         if self._thread is not None:
             self._thread.join(2.0)

@@ -1,7 +1,7 @@
-"""Reader of the control box's reports: motion at 250 Hz, its condition at 5 Hz.
+"""Reader of reports: motion at 250 Hz, condition at 5 Hz.
 
-The SDK keeps the last values of a box that has gone; here each has its age.
-Source: xarm-Developer's ``data-description-of-tcp-port``.
+The SDK keeps a lost box's last values; here each has its age. Source: xarm-Developer's
+``data-description-of-tcp-port``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TURNS = 7.0  # [rad] spec: joints turn by 360° at most, and a little beyond
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Joints at one instant, shape (n,) each, [rad], [rad/s], [N·m]."""
+    """Joints at one instant, shape (n,), [rad], [rad/s], [N·m]."""
 
     stamp_ns: int
     q: Vec
@@ -46,14 +46,14 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Condition of box and joints at one instant.
+    """Box and joints at one instant.
 
     Attributes:
-        stamp_ns: When it came, [ns].
+        stamp_ns: Arrival, [ns].
         error: Of the box; 0: none.
         has_power: All joints have power and open brakes.
-        servos: Error of each joint; 0: none.
-        temperatures: Of the joints, [°C].
+        servos: Error by joint; 0: none.
+        temperatures: By joint, [°C].
     """
 
     stamp_ns: int
@@ -65,17 +65,15 @@ class Details:
 
 
 class Reports:
-    """Newest reports of one control box.
+    """Newest reports.
 
     Attributes:
-        motion: None: none came yet.
-        details: None: none came yet.
-        failure: Why nothing more comes, or "".
+        failure: Reason for silence, or "".
         rate: Of ``motion``, [Hz].
     """
 
     def __init__(self, host: str, n: int, clock: Clock) -> None:
-        """Describe a box; ``n`` is the number of its arm's joints."""
+        """Describe a box of ``n`` joints."""
         self._host, self._n, self._clock = host, n, clock
         self._time = DeviceClock()
         self._ports: dict[socket.socket, int] = {}
@@ -90,7 +88,7 @@ class Reports:
         """Connect and start to read.
 
         Raises:
-            OSError: If the box sends no reports.
+            OSError: No reports.
         """
         try:
             self._connect(REALTIME)
@@ -102,7 +100,7 @@ class Reports:
         self._thread.start()
 
     def close(self) -> None:
-        """End; may be called twice."""
+        """End; repeatable."""
         self._must_end.set()
         if self._thread is not None:
             self._thread.join(10 * _WAIT)
@@ -176,7 +174,6 @@ class Reports:
         return Motion(stamp, q, rest[0], rest[1], mode, state)
 
     def _differ(self, q: Vec, now: int) -> Vec:
-        """Return speeds by the last report, [rad/s]."""
         last = self.motion
         if last is None or now <= last.stamp_ns:
             return np.zeros(self._n)

@@ -1,1 +1,1 @@
-"""The serial line of a Dynamixel bus: port, packets, requests, search."""
+"""Serial line of a Dynamixel bus."""

@@ -1,4 +1,4 @@
-"""Readings of several servos with one request, fast where all of them can."""
+"""Reading of several servos at once, fast if all can."""
 
 from __future__ import annotations
 
@@ -17,30 +17,26 @@ _FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainl
 
 @dataclass
 class _Group:
-    """Servos with measurements at the same registers, read with one packet."""
-
     ids: list[int]
     read: GroupSyncRead
 
 
 class GroupReads:
-    """Readings of the servos of a bus.
+    """Readings of a bus.
 
     Attributes:
-        is_fast: All servos of a group answer in one packet.
-        n_retried: Repeated requests.
-        n_missed: Requests that were given up.
+        is_fast: A group answers in one packet.
+        n_missed: Abandoned requests.
     """
 
     def __init__(self, wire: Wire) -> None:
-        """Begin without servos."""
         self._wire = wire
         self.is_fast = True
         self.n_retried = self.n_missed = 0
         self._groups: list[_Group] = []
 
     def assign(self, spans: Mapping[int, Register]) -> None:
-        """Read these registers of servos, by id, on the open port from now on."""
+        """Set the registers to read by id, on the open port."""
         ids: dict[Register, list[int]] = {}
         for servo_id, span in spans.items():
             ids.setdefault(span, []).append(servo_id)
@@ -57,7 +53,7 @@ class GroupReads:
         """Find out whether all servos know fast requests.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         self.is_fast = True
         self.is_fast = all(
@@ -65,10 +61,10 @@ class GroupReads:
         )
 
     def read(self) -> dict[int, bytes]:
-        """Return the registers by id; servos of a group that failed are missing.
+        """Return registers by id, without failed groups.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         rows: dict[int, bytes] = {}
         for group in self._groups:

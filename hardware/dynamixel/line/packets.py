@@ -34,7 +34,7 @@ _REMAINDERS = _make_remainders()
 
 
 class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no types
-    """Packs and unpacks; counts packets with a wrong checksum."""
+    """SDK handler that counts wrong checksums."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,9 +65,9 @@ class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no ty
     def readRx(
         self, port: object, dxl_id: int, length: int
     ) -> tuple[list[int], int, int]:
-        """Return parameters, result and error byte of this servo's status packet.
+        """Return parameters, result and error byte of a status packet.
 
-        A packet of another length is a late answer.
+        Another length is a late answer.
         """
         while True:
             packet, result = self.rxPacket(port, False)

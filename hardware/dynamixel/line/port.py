@@ -1,4 +1,4 @@
-"""Port of a Dynamixel bus, and the latency of its USB adapter."""
+"""Port and USB latency of a Dynamixel bus."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SYSFS = Path("/sys/bus/usb-serial/devices")
 
 
 class SerialPort(QuietPort, PortHandler):  # type: ignore[misc] # the SDK has no types
-    """A port for one thread; a reply may take ``timeout`` [s] beyond its own bytes."""
+    """Port for one thread; replies may take ``timeout`` [s] beyond their bytes."""
 
 
 def read_latency_timer(path: str) -> int | None:
-    """Return the latency timer of a USB adapter, [ms], or None."""
+    """Return a USB adapter's latency timer, [ms], or None."""
     name = Path(path).resolve().name
     try:
         return int((_SYSFS / name / "latency_timer").read_text("ascii"))

@@ -1,4 +1,4 @@
-"""Search for silent servos at other rates."""
+"""Search at other rates."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from paprle.hardware.serial_bus import search
 
 
 def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
-    """Return the other rates at which servos answer, by id, [bit/s]; writes nothing.
+    """Return servos' other rates by id, [bit/s], without writing.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     return search.find_rates(wire, ids, BAUD_RATES)
 
@@ -21,10 +21,10 @@ def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
 def find_all_elsewhere(
     wire: Wire, ids: Sequence[int], key: str = "leader.baud"
 ) -> list[str]:
-    """Return one line if all servos answer at one other rate; ``key`` sets the rate.
+    """Return a line if all servos answer at another rate, set by ``key``.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     found = search.find_common_rate(wire, ids, BAUD_RATES)
     if found is None:

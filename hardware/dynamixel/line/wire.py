@@ -1,4 +1,4 @@
-"""Single requests on a Dynamixel bus, with bounded retries."""
+"""Requests with bounded retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REFUSALS = {
 
 
 class Wire(RegisterWire):
-    """An open port and its packets, for one thread."""
+    """Open port and packets, for one thread."""
 
     CORRUPT, SILENCE = COMM_RX_CORRUPT, COMM_RX_TIMEOUT
     RATES = "57600, 1000000, 2000000, 3000000, 4000000"
@@ -43,7 +43,7 @@ class Wire(RegisterWire):
         return SerialPort(self.path, self.timeout)
 
     def scan(self) -> dict[int, int]:
-        """Return the model numbers of all servos by id; takes 0.8 s."""
+        """Return all model numbers by id; takes 0.8 s."""
         found, _ = self._guard("broadcastPing")
         return {int(i): int(values[0]) for i, values in found.items()}
 

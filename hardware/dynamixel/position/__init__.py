@@ -1,1 +1,1 @@
-"""Servos that follow position goals by their own controllers."""
+"""Servos that follow position goals."""

@@ -1,7 +1,6 @@
-"""One bus of servos that follow positions, for one thread.
+"""Bus of servos that follow positions, for one thread.
 
-Angles are the horns': count 2048 is 0 after the homing offset, counterclockwise is
-positive whatever the drive mode.
+Count 2048 after the homing offset is 0, counterclockwise positive in any drive mode.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ _SILENT = (np.nan, np.nan, np.nan)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All servos at one instant; arrays have shape (n,), with NaN for silent servos.
+    """All servos at one instant, shape (n,), NaN for silent ones.
 
     Attributes:
-        stamp_ns: Request time on the clock of the bus, [ns].
+        stamp_ns: Request time, [ns].
         angle: [rad].
         velocity: [rad/s].
-        torque: From the measured current, [N·m]; 0 where none is measured.
+        torque: By current, [N·m]; 0 if unmeasured.
     """
 
     stamp_ns: int
@@ -52,7 +51,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
     """A bus and its servos.
 
     Attributes:
-        n_stops: Silences of this host after which watchdogs had stopped servos.
+        n_stops: Host silences that tripped watchdogs.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         """Begin closed.
 
         Raises:
-            BusError: If a model is unknown.
+            BusError: Unknown model.
         """
         servos = [PositionServo(spec, find_model(spec.model)) for spec in specs]
         super().__init__(wire, servos, clock)
@@ -82,13 +81,13 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         return find_all_elsewhere(self.wire, ids, "env.baud")
 
     def open(self, *, needs_all: bool = True) -> None:
-        """Open the port and check the servos; torque stays as it is.
+        """Open the port and check the servos; torque stays.
 
         Args:
-            needs_all: Require all servos; else at least one.
+            needs_all: Else one suffices.
 
         Raises:
-            BusError: With all problems.
+            BusError: All problems.
         """
         super().open(needs_all=needs_all)
         self._assign()
@@ -100,12 +99,10 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         self._reads.assign({servo.spec.id: servo.span for servo in alive})
 
     def hold(self) -> None:
-        """Switch torque on where the servos are, and verify it; nothing moves.
-
-        Their watchdogs are armed last: none is spoken to while the others are set up.
+        """Switch torque on in place, verified, then arm watchdogs.
 
         Raises:
-            BusError: With all problems; what was switched on is off again.
+            BusError: All problems; new torque is off again.
         """
         begun = [servo for servo in self.servos if not servo.is_on]
         super().hold()
@@ -118,7 +115,6 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         self._muted = None
 
     def _arm(self, places: Iterable[int]) -> dict[int, str]:
-        """Arm watchdogs at once; return the problem of each that is not armed."""
         self._heard = _find_time()  # they count from here
         values = {i: self.servos[i].watchdog for i in places}
         self._write_all("Bus Watchdog", values)
@@ -132,15 +128,14 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
 
     @property
     def _was_silent(self) -> bool:
-        """Whether watchdogs may have stopped the servos that follow goals."""
         return bool(self.is_held.any()) and _find_time() - self._heard > _PAUSE
 
     def read(self) -> Reading | None:
-        """Return the state of all servos; None if no servo answers.
+        """Return all servos' state; None if none answers.
 
         Raises:
-            BusTimeout: If no servo has answered for some time.
-            BusError: If the port is gone.
+            BusTimeout: A long silence of all.
+            BusError: Lost port.
         """
         if self._was_silent:
             self._go_on()
@@ -151,16 +146,15 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         return reading
 
     def check_next(self) -> None:
-        """Look at the next servo, unless a reading has to look at all watchdogs first.
+        """Check the next servo, unless watchdogs come first.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         if not self._was_silent:
             super().check_next()
 
     def _go_on(self) -> None:
-        """Let servos that their watchdogs stopped take goals again, from there."""
         held = [i for i, one in enumerate(self.servos) if one.is_held and one.is_alive]
         if not any(self.servos[i].has_tripped(self.wire) for i in held):
             return
@@ -179,7 +173,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         self._muted, self._has_rest = _find_time(), True
 
     def take_rest(self) -> Vec | None:
-        """Return goals that servos took by themselves since the last call, or None.
+        """Return new goals chosen by the servos, or None.
 
         Shape (n,), [rad].
         """
@@ -206,13 +200,13 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
     def write_goals(self, angles: Vec) -> bool:
         """Send goals, shape (n,), [rad], to the servos that follow them.
 
-        After watchdogs have stopped servos, only goals near those they hold are sent.
+        After a watchdog's stop only goals near the held ones are sent.
 
         Returns:
-            Whether they were sent; if not, those on their way are void, too.
+            Whether they were sent; else queued ones are void, too.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         held = [i for i, one in enumerate(self.servos) if one.is_held and one.is_alive]
         if self._was_silent:
@@ -225,7 +219,6 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         return True
 
     def _is_near(self, angles: Vec, held: list[int]) -> bool:
-        """Return whether goals go on from those held; lose all where they never do."""
         if np.all(np.abs(angles[held] - self._rest[held]) <= _SAME_PLACE):
             return True
         if self._muted is not None and _find_time() - self._muted > _AWAY:
@@ -238,7 +231,6 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         return False
 
     def _write_all(self, name: str, values: dict[int, int]) -> None:
-        """Write a register of servos, by place on the bus, unanswered."""
         groups: dict[Register, GroupSyncWrite] = {}
         for i, value in values.items():
             at = self.servos[i].register(name)
@@ -255,7 +247,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         self._write_all("Torque Enable", dict.fromkeys(range(len(self.servos)), 0))
 
     def close(self) -> None:
-        """Close the port; torque stays as it is, and so do goals: watchdogs end."""
+        """Close the port and end watchdogs; torque and goals stay."""
         if self.is_held.any():
             try:
                 held = [i for i, servo in enumerate(self.servos) if servo.is_held]
@@ -266,5 +258,4 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
 
 
 def _find_time() -> float:
-    """Return the time that also goes on while the computer sleeps, [s]."""
     return time.clock_gettime(BOOT_TIME)

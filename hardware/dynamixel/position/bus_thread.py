@@ -1,7 +1,6 @@
-"""The thread of a bus of Dynamixel servos that follow positions.
+"""Thread of servos that follow positions.
 
-Without goals the servos hold the last one; without this process their watchdogs stop
-them, which holds them where they are.
+Without goals they hold the last; without this process watchdogs stop them, with torque.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ class BusThread(GoalThread[Bus, Reading]):
         """Begin closed.
 
         Raises:
-            BusError: If a model is unknown.
+            BusError: Unknown model.
         """
         wire = Wire(settings.path, settings.baud, settings.timeout)
         super().__init__("dynamixel", settings, Bus(wire, servos, clock))
 
     @property
     def ranges(self) -> tuple[tuple[float, float], ...]:
-        """Lowest and highest angle that each servo's own limits permit, [rad]."""
+        """Permitted angles by servo, [rad]."""
         return tuple(servo.find_range() for servo in self._bus.servos)
 
     @property
     def n_stops(self) -> int:
-        """Silences of this host after which watchdogs had stopped servos."""
+        """Host silences that tripped watchdogs."""
         return self._bus.n_stops

@@ -1,7 +1,4 @@
-"""Examination of an arm on an open bus, without torque, motion or a change of settings.
-
-Each finding is whether a part is well, and a sentence with a remedy.
-"""
+"""Examination without torque, motion or new settings."""
 
 from __future__ import annotations
 
@@ -29,10 +26,10 @@ Finding = tuple[bool, str]
 def examine(
     wire: Wire, joints: Sequence[tuple[str, PositionSpec]]
 ) -> Iterator[Finding]:
-    """Yield findings on the servos of joints, by the names of these.
+    """Yield findings on servos, by joint name.
 
     Raises:
-        BusError: If the port is gone.
+        BusError: Lost port.
     """
     slow = find_latency_problem(wire.path, read_latency_timer(wire.path))
     if slow is not None:

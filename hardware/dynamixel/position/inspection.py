@@ -1,4 +1,4 @@
-"""Faults of a servo that is to follow positions, from its registers, with remedies."""
+"""Faults of a position servo, with remedies."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ class PositionSpec(ServoSpec):
     """A servo that follows positions.
 
     Attributes:
-        torque_limit: Share of its torque at most, 0 … 1; None: all, stiffly.
+        torque_limit: Share of its torque, 0 … 1; None: all, stiffly.
     """
 
     torque_limit: float | None = None
 
     @property
     def mode(self) -> int:
-        """Its operating mode; only servos that measure current yield by it."""
+        """Operating mode; only current control yields."""
         yields = self.torque_limit is not None and find_model(self.model).has_torque
         return CURRENT_BASED if yields else POSITION
 
     @property
     def has_watchdog(self) -> bool:
-        """Whether its watchdog can be trusted; that of the 330 size has a fault."""
+        """Whether its watchdog works; the 330 size has a fault."""
         return not is_small(self.model)
 
 
 def as_signed(value: int) -> int:
-    """Return a register of four bytes as a signed number."""
+    """Return four bytes as a signed number."""
     return value - (1 << 32) if value >= _SIGN else value
 
 
 def find_position_problems(
     spec: PositionSpec, values: Mapping[str, int], where: str
 ) -> list[Problem]:
-    """Return all problems that a servo's registers show; ``where`` names it."""
+    """Return the problems in registers; ``where`` names the servo."""
     return [
         *judge_errors(values, where),
         *judge_drive_mode(values, where),
@@ -110,11 +110,11 @@ def _judge_limits(
 def find_pair_problems(
     wire: Wire, spec: PositionSpec, first: Mapping[str, int]
 ) -> list[Problem]:
-    """Return all problems of the second servo of a joint, by the registers of both.
+    """Return a second servo's problems, by both servos' registers.
 
     Raises:
-        BusTimeout: If it answers pings alone.
-        BusError: If the port is gone.
+        BusTimeout: It answers pings alone.
+        BusError: Lost port.
     """
     if spec.twin is None:
         return []
@@ -136,7 +136,6 @@ def find_pair_problems(
 def _compare_pair(
     spec: PositionSpec, first: Mapping[str, int], second: Mapping[str, int], where: str
 ) -> Iterator[Problem]:
-    """Yield what would let two servos at one joint work against each other."""
     ways = [find_direction(one["Drive Mode"]) for one in (first, second)]
     if ways[0] == ways[1]:
         yield Problem(
@@ -162,11 +161,11 @@ def _compare_pair(
 
 
 def read_with_answers(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
-    """Return a servo's registers by name; let it answer where it answers pings alone.
+    """Return registers by name; enable all answers if needed.
 
     Raises:
-        BusTimeout: If it does not answer properly.
-        BusError: If the port is gone.
+        BusTimeout: No valid answer.
+        BusError: Lost port.
     """
     try:
         return read_table(wire, spec)

@@ -1,4 +1,4 @@
-"""One servo that follows positions: checks, torque on and off, its watchdog."""
+"""Servo that follows positions."""
 
 from __future__ import annotations
 
@@ -40,11 +40,8 @@ class PositionServo(MeasuredServo):
     """A servo on a bus.
 
     Attributes:
-        is_held: Torque was switched on here, and the servo follows goals.
-        is_on: Its torque, as last seen.
-        loss: Reason that it no longer follows goals, or "".
-        limits: Its own lowest and highest goal, [counts].
-        warnings: What is odd about it, and does not forbid its use.
+        is_held: Torque is on by us; it follows goals.
+        limits: Lowest and highest goal, [counts].
     """
 
     spec: PositionSpec
@@ -62,13 +59,13 @@ class PositionServo(MeasuredServo):
         return "; ".join(text for text in (self._error, self.loss) if text)
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check the servo; write nothing but that it answers all requests.
+        """Check the servo; write its status return level at most.
 
         Returns:
-            Problems that forbid its use; ``warnings`` has the others.
+            Fatal problems; ``warnings`` has the others.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         absence = find_absence(wire, self.spec) or find_twin_absence(wire, self.spec)
         if absence is not None:
@@ -92,12 +89,12 @@ class PositionServo(MeasuredServo):
         return []
 
     def hold(self, wire: Wire) -> None:
-        """Switch torque on where the servo is, without its watchdog; nothing moves.
+        """Switch torque on in place, without the watchdog.
 
         Raises:
-            ServoError: If it is beyond its limits or does not take a value.
-            BusTimeout: If it does not answer properly.
-            BusError: If the port is gone.
+            ServoError: Beyond its limits, or a refused value.
+            BusTimeout: No valid answer.
+            BusError: Lost port.
         """
         now = self._look(wire)
         goal = self._find_goal_here(now, wire.path)
@@ -114,7 +111,6 @@ class PositionServo(MeasuredServo):
         self.is_held, self.loss = True, ""
 
     def _set_up(self, wire: Wire) -> None:
-        """Write what differs in the EEPROM, limp."""
         for name, value in (
             ("Operating Mode", self.spec.mode),
             ("Return Delay Time", 0),
@@ -123,7 +119,6 @@ class PositionServo(MeasuredServo):
                 self._write_checked(wire, name, value)
 
     def _make_controls(self) -> Mapping[str, int]:
-        """Return the registers beside the goal; it follows without a profile."""
         share = 1.0 if self.spec.torque_limit is None else self.spec.torque_limit
         pwm = self._kept["PWM Limit"]
         values = {"Profile Acceleration": 0, "Profile Velocity": 0}
@@ -133,7 +128,6 @@ class PositionServo(MeasuredServo):
         return {**values, "Goal PWM": min(pwm, round(share * _FULL_PWM))}
 
     def _find_goal_here(self, now: Mapping[str, int], path: str) -> int:
-        """Return the goal at which torque moves nothing, within the limits."""
         present = as_signed(now["Present Position"])
         goal = as_signed(now["Goal Position"])
         stands = abs(as_signed(now["Present Velocity"])) <= _STANDS
@@ -166,12 +160,12 @@ class PositionServo(MeasuredServo):
         return _WATCHDOG if self.spec.has_watchdog else 0
 
     def check_armed(self, wire: Wire) -> None:
-        """Verify that its watchdog is armed, or has been.
+        """Verify an armed or tripped watchdog.
 
         Raises:
-            ServoError: If it is not.
-            BusTimeout: If it does not answer properly.
-            BusError: If the port is gone.
+            ServoError: It is neither.
+            BusTimeout: No valid answer.
+            BusError: Lost port.
         """
         got = wire.read(self.spec.id, self.register("Bus Watchdog"))
         if got not in {self.watchdog, TRIPPED}:
@@ -181,10 +175,10 @@ class PositionServo(MeasuredServo):
             )
 
     def has_tripped(self, wire: Wire) -> bool:
-        """Return whether its watchdog has stopped it.
+        """Return whether its watchdog stopped it.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         try:
             block = wire.read(self.spec.id, self.register("Bus Watchdog"))
@@ -193,13 +187,10 @@ class PositionServo(MeasuredServo):
         return block == TRIPPED
 
     def stay(self, wire: Wire) -> float:
-        """Take goals again after a silence, from the one that it holds.
-
-        Returns:
-            That goal, [rad].
+        """Return the held goal, [rad], for use after a silence.
 
         Raises:
-            BusError: If it does not take it.
+            BusError: It refuses.
         """
         goal = self._find_goal_here(self._look(wire), wire.path)
         self._write(wire, "Bus Watchdog", 0)
@@ -207,10 +198,10 @@ class PositionServo(MeasuredServo):
         return self._find_angle(goal)
 
     def make_limp(self, wire: Wire) -> None:
-        """Switch torque off, verify it, and disarm the watchdog.
+        """Switch torque off, verified, and disarm the watchdog.
 
         Raises:
-            BusError: If torque is not verified to be off.
+            BusError: Unverified torque.
         """
         self.is_held = False
         self._write_checked(wire, "Torque Enable", 0)
@@ -228,15 +219,15 @@ class PositionServo(MeasuredServo):
         return ""
 
     def lose(self, why: str) -> None:
-        """Stop sending goals for a reason; the servo keeps its torque."""
+        """Stop following goals for a reason; torque stays."""
         if self.is_held:
             self.is_held, self.loss = False, why
 
     def check(self, wire: Wire) -> None:
-        """Notice errors, lost torque, a restart and a watchdog that stopped it.
+        """Notice errors, lost torque, restarts and tripped watchdogs.
 
         Raises:
-            BusError: If the port is gone.
+            BusError: Lost port.
         """
         where = f"servo {self.spec.id} on '{wire.path}'"
         try:
@@ -259,7 +250,6 @@ class PositionServo(MeasuredServo):
         return wire.read(twin, self.register("Hardware Error Status"), tries=1)
 
     def _find_loss(self, now: Mapping[str, int]) -> str:
-        """Return why it follows no goals, with a remedy, or ""."""
         watchdog = now["Bus Watchdog"]
         is_new = self.spec.has_watchdog and watchdog == 0
         if is_new and not self.is_on and not now["Hardware Error Status"]:
@@ -280,13 +270,13 @@ class PositionServo(MeasuredServo):
         return ""
 
     def find_goal(self, angle: float) -> int:
-        """Return the goal of an angle, [rad], within its limits."""
+        """Return an angle's goal, [counts], from [rad], within limits."""
         counts = self.direction * angle / self.model.angle_unit
         low, high = self.limits
         return min(max(round(counts) + self.model.zero_count, low), high)
 
     def find_range(self) -> tuple[float, float]:
-        """Return the angles that its limits permit, [rad]."""
+        """Return the angles within its limits, [rad]."""
         ends = [self._find_angle(end) for end in self.limits]
         return min(ends), max(ends)
 
@@ -295,7 +285,7 @@ class PositionServo(MeasuredServo):
         return self.direction * away * self.model.angle_unit
 
     def measure(self, row: bytes) -> tuple[float, float, float]:
-        """Return angle [rad], velocity [rad/s] and torque [N·m]; 0 if unmeasured."""
+        """Return angle [rad], velocity [rad/s], torque [N·m], 0 if unmeasured."""
         angle, velocity, torque = self.decode(row)
         return angle, velocity, 0.0 if math.isnan(torque) else torque
 

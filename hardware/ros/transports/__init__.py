@@ -1,1 +1,1 @@
-"""Transports of ROS messages: DDS, rclpy and rospy."""
+"""DDS, rclpy and rospy."""

@@ -1,4 +1,4 @@
-"""Choice of the bus of a node; a new ``Bus`` is registered in ``_OPENERS``."""
+"""Choice of a node's bus, by ``_OPENERS``."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class NodeSettings:
 
 
 def choose_transport(settings: NodeSettings) -> str:
-    """Return the transport of ``auto``; log the reason against rclpy.
+    """Return the transport; log a reason against rclpy.
 
     Raises:
-        BusError: If it does not suit the distribution or the settings.
+        BusError: Unsuitable for distribution or settings.
     """
     is_ros1 = settings.distro == "noetic"
     transport: str = settings.transport
@@ -90,10 +90,10 @@ def choose_transport(settings: NodeSettings) -> str:
 
 
 def open_bus(settings: NodeSettings, name: str) -> Bus:
-    """Return a bus in the graph, as node ``name``.
+    """Return a bus as node ``name``.
 
     Raises:
-        BusError: If the transport is not installed, or the graph cannot be joined.
+        BusError: Missing transport, or failed join.
     """
     transport = choose_transport(settings)
     codec = load_codec(settings.distro)

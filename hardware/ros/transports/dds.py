@@ -1,4 +1,4 @@
-"""A ROS 2 node without ROS: topics alone, over DDS by cyclonedds.
+"""ROS 2 topics without ROS, over DDS by cyclonedds.
 
 Services and actions differ between DDS layers (ros2/rmw_cyclonedds 184, 577).
 """
@@ -58,7 +58,7 @@ class DdsPublisher(Publisher):
         """Write the bytes; a full reader loses the oldest.
 
         Raises:
-            BusError: If the middleware refuses them.
+            BusError: Refused bytes.
         """
         message = self._data_type.__new__(self._data_type)
         message.raw = data
@@ -76,7 +76,7 @@ class DdsPublisher(Publisher):
         """Return the writer.
 
         Raises:
-            BusError: If its node has left the domain.
+            BusError: Closed node.
         """
         if self.writer is None:
             raise BusError("dds: expected an open publisher, got a closed one")
@@ -84,7 +84,7 @@ class DdsPublisher(Publisher):
 
 
 class DdsBus(Bus):
-    """A participant that acts as a ROS 2 node."""
+    """Participant as a ROS 2 node."""
 
     name = "dds"
 
@@ -100,7 +100,7 @@ class DdsBus(Bus):
         """Join a domain, by default ``ROS_DOMAIN_ID``.
 
         Raises:
-            BusError: If there is no such network, or the domain is open otherwise.
+            BusError: Missing network, or another one is open.
         """
         super().__init__(codec)
         number, network = find_domain(domain), find_network(interface, peers)
@@ -143,10 +143,10 @@ class DdsBus(Bus):
         self._announce()
 
     def poll(self) -> None:
-        """Call the callbacks of all messages that have arrived.
+        """Run arrived messages' callbacks.
 
         Raises:
-            BusError: If the middleware fails.
+            BusError: Failed middleware.
         """
         for reader, callback in self._readers:
             try:
@@ -207,7 +207,6 @@ class DdsBus(Bus):
         return DdsPublisher(writer, self._types.make(typename))
 
     def _translate(self, qos: Qos, typename: str, *, is_writer: bool) -> DdsQos:
-        """Return the DDS quality of service, restricted to plain CDR."""
         policies = [
             Policy.Reliability.Reliable(_MAX_BLOCKING)
             if qos.reliable
@@ -237,7 +236,6 @@ class DdsBus(Bus):
 
 
 def _configure(number: int, config: str) -> None:
-    """Open a domain once a process; raise BusError on another configuration."""
     if number in _DOMAINS:
         if _DOMAINS[number][1] != config:
             raise BusError(

@@ -1,4 +1,4 @@
-"""Discovery of plain DDS nodes in the ROS 2 graph.
+"""Discovery of plain DDS nodes.
 
 References: rmw_dds_common (``ros_discovery_info``), rmw_cyclonedds_cpp.
 """
@@ -27,14 +27,14 @@ _BATCH = 256  # chosen: endpoints of a large robot, in one call
 
 
 def mangle_topic(topic: str) -> str:
-    """Return the DDS name of a ROS topic: ``/a/b`` is ``rt/a/b``."""
+    """Return a ROS topic's DDS name: ``/a/b`` is ``rt/a/b``."""
     if not topic.startswith("/") or topic.endswith("/") or "//" in topic:
         raise BusError(f"ros topic: expected a full name as /a/b, got '{topic}'")
     return f"rt{topic}"
 
 
 def make_gid(codec: Codec, guid: uuid.UUID) -> Any:
-    """Return the message for a GUID: 24 bytes on Humble, 16 later."""
+    """Return a GUID's message: 24 bytes on Humble, else 16."""
     gid = codec.make("rmw_dds_common/msg/Gid")
     data = np.zeros(len(gid.data), dtype=np.uint8)
     data[:16] = np.frombuffer(guid.bytes, dtype=np.uint8)
@@ -49,7 +49,7 @@ def encode_info(
     readers: list[uuid.UUID],
     writers: list[uuid.UUID],
 ) -> bytes:
-    """Return the message that announces our name and endpoints."""
+    """Return our node's announcement."""
     node = codec.make(
         "rmw_dds_common/msg/NodeEntitiesInfo",
         node_namespace="/",
@@ -64,7 +64,7 @@ def encode_info(
 
 
 class Endpoints:
-    """The readers or writers of other participants."""
+    """Endpoints of other participants."""
 
     def __init__(self, participant: DomainParticipant, *, of_writers: bool) -> None:
         kind = (
@@ -78,7 +78,7 @@ class Endpoints:
         """Read arrivals and departures.
 
         Raises:
-            BusError: If the middleware fails.
+            BusError: Failed middleware.
         """
         while True:
             try:
@@ -96,11 +96,11 @@ class Endpoints:
                 return
 
     def count(self, topic: str) -> int:
-        """Return the number of endpoints of a DDS topic."""
+        """Return the number of a DDS topic's endpoints."""
         return sum(name == topic for name, _ in self._known.values())
 
     def list_topics(self) -> dict[str, str]:
-        """Return ROS topics and ROS types."""
+        """Return ROS topics and types."""
         return {
             name.removeprefix("rt"): typename.replace("dds_::", "")
             .replace("::", "/")

@@ -13,11 +13,11 @@ _HERE = "127.0.0.1"
 
 
 class Network(NamedTuple):
-    """Network on which others are sought.
+    """Network to search.
 
     Attributes:
-        interface: ``auto``, ``loopback``, or a network interface's name or address.
-        is_local: Only this host and the peers.
+        interface: ``auto``, ``loopback``, name or address.
+        is_local: This host and peers alone.
     """
 
     interface: str = "auto"
@@ -34,10 +34,10 @@ class Network(NamedTuple):
 
 
 def find_network(interface: str, peers: tuple[str, ...]) -> Network:
-    """Return the network of the settings, else of ROS's own variables.
+    """Return the network of settings, else of ROS's variables.
 
     Raises:
-        BusError: If those forbid all discovery, or have unknown values.
+        BusError: No discovery, or unknown values.
     """
     if interface != "auto" or peers:
         return Network(interface, peers)
@@ -61,7 +61,7 @@ def find_network(interface: str, peers: tuple[str, ...]) -> Network:
 
 
 def make_config(network: Network) -> str:
-    """Return Cyclone's XML for a network; empty for its default."""
+    """Return Cyclone's XML; empty for its default."""
     interface, peers = network.interface, network.peers
     if interface == "auto" and not peers and not network.is_local:
         return ""
@@ -88,10 +88,10 @@ def make_config(network: Network) -> str:
 
 
 def find_domain(domain: int | None) -> int:
-    """Return the given domain, else that of ``ROS_DOMAIN_ID``, or 0.
+    """Return the domain given, of ``ROS_DOMAIN_ID``, or 0.
 
     Raises:
-        BusError: If that variable holds no number.
+        BusError: No number there.
     """
     if domain is not None:
         return domain

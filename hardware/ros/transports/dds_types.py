@@ -1,4 +1,4 @@
-"""DDS types for ROS messages; bytes pass unchanged, as cyclonedds's codec is slow."""
+"""DDS types whose bytes pass unchanged, since cyclonedds's codec is slow."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def _deserialize(cls: Any, /, data: bytes, **_: Any) -> Any:
 
 
 def mangle_type(typename: str) -> str:
-    """Return the DDS name of a ROS type: ``sensor_msgs.msg.dds_.JointState_``.
+    """Return a type's DDS name: ``sensor_msgs.msg.dds_.JointState_``.
 
     Raises:
-        ValueError: If it is no name of a type.
+        ValueError: Invalid name.
     """
     match = _ROS_TYPE.fullmatch(typename)
     if match is None:
@@ -71,7 +71,7 @@ def mangle_type(typename: str) -> str:
 
 
 class TypeMaker:
-    """Makes and caches the DDS types of one codec."""
+    """Cache of one codec's DDS types."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
@@ -79,7 +79,7 @@ class TypeMaker:
         self._outer: dict[str, Any] = {}
 
     def make(self, typename: str) -> Any:
-        """Return the class of a type; its ``raw`` holds the bytes."""
+        """Return a type's class; its ``raw`` holds the bytes."""
         if typename not in self._outer:
             cls = self._declare(typename)
             cls.serialize, cls.deserialize = _serialize, classmethod(_deserialize)

@@ -1,4 +1,4 @@
-"""Bus over rclpy, from Humble to Kilted; ``docs/ros2.md`` lists its verification.
+"""Bus over rclpy, Humble to Kilted; verification: ``docs/ros2.md``.
 
 An executor with time-out 0 takes one message a round (``rclpy/executors.py``,
 ``TimeoutException``), so subscriptions are drained directly.
@@ -50,8 +50,6 @@ class RclpyPublisher(Publisher):
 
 
 class _GoalPublisher(Publisher):
-    """Sends goals to an action server."""
-
     def __init__(self, client: Any, goal_type: Any) -> None:
         self._client, self._goal_type = client, goal_type
 
@@ -66,15 +64,13 @@ class _GoalPublisher(Publisher):
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A subscription of rclpy and its callback."""
-
     subscription: Any
     kind: Any
     callback: Callback
 
 
 class RclpyBus(Bus):
-    """A node of rclpy in its own context."""
+    """Node of rclpy in its own context."""
 
     name = "rclpy"
     has_actions = True
@@ -82,7 +78,7 @@ class RclpyBus(Bus):
     def __init__(
         self, codec: Codec, node_name: str, *, domain: int | None = None
     ) -> None:
-        """Make the node in a domain, by default ``ROS_DOMAIN_ID``."""
+        """Make the node, by default in ``ROS_DOMAIN_ID``."""
         super().__init__(codec)
         self._context = Context()
         # signals are the process's own to handle: a gate brakes before it ends
@@ -153,12 +149,12 @@ class RclpyBus(Bus):
             self._client[1].spin_once(timeout_sec=0.0)
 
     def count_publishers(self, topic: str) -> int:
-        """Return the number of other nodes' publishers."""
+        """Return the number of other publishers."""
         found = self._node.get_publishers_info_by_topic(topic)
         return self._count_others(found, self._ours["publishers", topic])
 
     def count_subscribers(self, topic: str) -> int:
-        """Return the number of other nodes' subscriptions."""
+        """Return the number of other subscribers."""
         found = self._node.get_subscriptions_info_by_topic(topic)
         return self._count_others(found, self._ours["subscriptions", topic])
 
@@ -193,7 +189,7 @@ class RclpyBus(Bus):
         return self._client
 
     def _count_others(self, infos: list[Any], n_ours: int) -> int:
-        """Return the number that are not ours; another node may have our name."""
+        """Return the number of others; one may have our name."""
         named = sum(info.node_name == self._node.get_name() for info in infos)
         return len(infos) - min(n_ours, int(named))
 

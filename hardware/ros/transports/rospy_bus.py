@@ -1,4 +1,4 @@
-"""Bus over rospy: ROS 1, Noetic or Debian's packages."""
+"""Bus over rospy, for ROS 1."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IGNORED = "/rosout"
 
 
 def find_rospy() -> bool:
-    """Return whether rospy can be imported; Debian's packages are tried last."""
+    """Return whether rospy exists; Debian's packages come last."""
     if find_spec("rospy") is None and (_DEBIAN / "rospy").is_dir():
         sys.path.append(str(_DEBIAN))
     return find_spec("rospy") is not None
@@ -43,10 +43,10 @@ class RospyPublisher(Publisher):
         self._message_type = message_type
 
     def publish(self, data: bytes) -> None:
-        """Publish bytes; a thread of rospy sends them.
+        """Publish bytes, through rospy's thread.
 
         Raises:
-            BusError: If the node has been closed.
+            BusError: Closed node.
         """
         message = self._message_type()
         message.deserialize(data)
@@ -61,14 +61,12 @@ class RospyPublisher(Publisher):
 
 
 class _GoalPublisher(Publisher):
-    """Sends goals to an action server."""
-
     def __init__(self, publisher: Publisher, codec: Codec, name: str) -> None:
         self._publisher, self._codec, self._name = publisher, codec, name
         self._n = 0
 
     def publish(self, data: bytes) -> None:
-        """Send header, id and bytes of a goal."""
+        """Send a goal's header, id and bytes."""
         self._n += 1
         codec, goal_id = self._codec, "actionlib_msgs/msg/GoalID"
         header = codec.encode(codec.make_header(), "std_msgs/msg/Header")
@@ -81,16 +79,16 @@ class _GoalPublisher(Publisher):
 
 
 class RospyBus(Bus):
-    """The node that a process may have in ROS 1."""
+    """A process's only node in ROS 1."""
 
     name = "rospy"
     has_actions = True
 
     def __init__(self, codec: Codec, node_name: str) -> None:
-        """Join the graph of ``ROS_MASTER_URI``; a number is added to the node's name.
+        """Join ``ROS_MASTER_URI``; the name gets a number.
 
         Raises:
-            BusError: If there is no rospy or no master.
+            BusError: No rospy, or no master.
         """
         super().__init__(codec)
         if not codec.is_ros1:
@@ -156,7 +154,7 @@ class RospyBus(Bus):
         self._ends.append(made)
 
     def poll(self) -> None:
-        """Call the callbacks of all messages that have arrived."""
+        """Run arrived messages' callbacks."""
         for callback, waiting in self._waiting:
             for _ in range(len(waiting)):
                 data, received_ns = waiting.popleft()
@@ -172,16 +170,16 @@ class RospyBus(Bus):
         return len(self._find_others(1, topic))
 
     def list_subscribers(self, topic: str) -> tuple[str, ...]:
-        """Return the other subscribers, sorted."""
+        """Return the others, sorted."""
         return tuple(sorted(self._find_others(1, topic)))
 
     @property
     def trouble(self) -> str:
-        """Reason that the graph is unknown; or empty."""
+        """Reason that the graph is unknown, or empty."""
         return self._watch.trouble
 
     def list_topics(self) -> dict[str, str]:
-        """Return the master's topics and their types in ROS 2's spelling."""
+        """Return topics with types in ROS 2's spelling."""
         listed = self._master.getTopicTypes()
         return {
             topic: typename.replace("/", "/msg/")
@@ -190,7 +188,7 @@ class RospyBus(Bus):
         }
 
     def close(self) -> None:
-        """Unregister; the process's node itself stays."""
+        """Unregister; the process's node stays."""
         self._watch.close()
         for end in self._ends:
             end.unregister()

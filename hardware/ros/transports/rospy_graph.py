@@ -1,4 +1,4 @@
-"""Publishers and subscribers in ROS 1, polled from its master."""
+"""Graph of ROS 1, polled from its master."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _BLIND = 2.0  # [s] chosen: ten askings; a graph that is older tells nothing of 
 
 
 class MasterWatch:
-    """Polls the master in a thread of its own.
+    """Polling thread.
 
     Attributes:
         graph: Nodes by topic: publishers, subscribers.
     """
 
     def __init__(self, master: Any, period: float = _PERIOD) -> None:
-        """Poll the master every ``period`` [s] until ``close``."""
+        """Poll every ``period`` [s] until ``close``."""
         self._master, self._period = master, period
         self.n_unanswered = 0
         self._why = ""
@@ -33,7 +33,7 @@ class MasterWatch:
 
     @property
     def trouble(self) -> str:
-        """Reason that the graph is unknown; or empty."""
+        """Reason that the graph is unknown, or empty."""
         age = time.monotonic() - self._asked
         if age < _BLIND:
             return ""

@@ -1,8 +1,7 @@
-"""Sender of rospy's messages that drops those that a stall of the process made old.
+"""Drop of rospy's messages from before a stall.
 
-rospy queues each message for a thread per subscriber. One that waits there while the
-process is stopped would move the robot when the process goes on. Goals of actions and
-latched messages are sent once, so that none of them is dropped.
+rospy queues messages for threads; one queued over a stall would move the robot
+afterwards. Goals of actions and latched messages are kept.
 """
 
 from __future__ import annotations
@@ -17,14 +16,10 @@ _streams: set[str] = set()
 
 
 class _Stamped(bytes):
-    """A message and the time at which it was queued, [ns]."""
-
     queued_ns: int
 
 
 class _DroppingTransport:
-    """A transport of rospy that writes no old message."""
-
     def __init__(self, transport: Any) -> None:
         self._transport = transport
 
@@ -39,18 +34,18 @@ class _DroppingTransport:
 
 
 def read_clock() -> int:
-    """Return a time that goes on while the machine is suspended, [ns]."""
+    """Return a time that also counts while suspended, [ns]."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
 def drop_old_messages(topic: str) -> None:
-    """Let this process's publisher of a topic, made afterwards, drop old messages."""
+    """Drop old messages of a topic's later publishers."""
     _streams.add(import_module("rospy").resolve_name(topic))
     topics: Any = import_module("rospy.topics")
     queued = import_module("rospy.impl.tcpros_pubsub").QueuedConnection
 
     class FreshConnection(queued):  # type: ignore[misc, valid-type]
-        """A queue of messages, which become old where their topic is a stream."""
+        """Queue of messages with their times."""
 
         def __init__(self, connection: Any, queue_size: int) -> None:
             self._is_stream = connection.protocol.resolved_name in _streams

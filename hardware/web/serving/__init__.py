@@ -1,1 +1,1 @@
-"""The server of a page: access, certificate, addresses and files."""
+"""Server of a page."""

@@ -1,7 +1,4 @@
-"""Access to a socket, decided on the request by ``Origin``, ``Host`` and token.
-
-The token is new at each start.
-"""
+"""Access by ``Origin``, ``Host`` and each start's token."""
 
 from __future__ import annotations
 
@@ -23,31 +20,30 @@ def make_token() -> str:
 
 
 class Refusal(NamedTuple):
-    """Refusal of a request: HTTP status and reason in one word."""
+    """HTTP status and a reason in one word."""
 
     status: int
     why: str
 
 
 class Door:
-    """Admits pages of our own with the token.
+    """Admission with the token.
 
     Attributes:
-        token: Of this start.
-        refused: Refusals by reason.
+        refused: By reason.
     """
 
     def __init__(
         self, hosts: Mapping[str, str], clock: Callable[[], int], token: str = ""
     ) -> None:
-        """Take the origin of our page by host and port, and a clock, [ns]."""
+        """Take origins by host and port, and a clock, [ns]."""
         self.token = token or make_token()
         self.refused: Counter[str] = Counter()
         self._hosts, self._clock = dict(hosts), clock
         self._guesses: dict[str, dict[bytes, int]] = {}
 
     def check_host(self, host: str | None) -> Refusal | None:
-        """Refuse a request for another host name."""
+        """Refuse another host name."""
         if host is None or host.lower() not in self._hosts:
             return self._refuse(421, "host")
         return None
@@ -55,7 +51,7 @@ class Door:
     def admit(
         self, host: str | None, origin: str | None, token: str | None, address: str
     ) -> Refusal | None:
-        """Return the refusal of a request for a socket, or None."""
+        """Return a request's refusal, or None."""
         refusal = self.check_host(host)
         if refusal is not None:
             return refusal
@@ -64,7 +60,7 @@ class Door:
         return self.check_token(token, address)
 
     def check_token(self, token: str | None, address: str) -> Refusal | None:
-        """Refuse a wrong token, and an address that guesses."""
+        """Refuse a wrong token, and a guessing address."""
         shown = (token or "").encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(shown).digest()
         guesses = self._list_guesses(address)
@@ -77,11 +73,10 @@ class Door:
         return self._refuse(401, "token")
 
     def refuse_busy(self) -> Refusal:
-        """Refuse a client while another one commands."""
+        """Refuse a client while another commands."""
         return self._refuse(409, "busy")
 
     def _list_guesses(self, address: str) -> dict[bytes, int]:
-        """Return an address's wrong tokens of the last minute, with times, [ns]."""
         # The same one again is no other guess: an address is not shut for its old tab.
         since = self._clock() - _MINUTE_NS
         before = self._guesses.pop(address, {})

@@ -1,4 +1,4 @@
-"""Addresses of a page: over USB, on the network of this machine, or a given one."""
+"""Addresses: USB, network, or given."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ELSEWHERE = ("192.0.2.1", 9)  # spec: RFC 5737; nothing is sent to it
 
 
 class ListenAddress(NamedTuple):
-    """Address on which a server listens.
+    """A server's address.
 
     Attributes:
-        names: Names by which a browser may reach it.
-        has_tls: Without TLS it serves this machine alone.
+        names: For a browser.
+        has_tls: Else for this machine alone.
     """
 
     address: str
@@ -28,10 +28,10 @@ class ListenAddress(NamedTuple):
 
 
 def find_place(listen: str) -> ListenAddress:
-    """Return the address for ``usb`` (this machine), ``lan``, or an own address.
+    """Return the address for ``usb``, ``lan``, or a given one.
 
     Raises:
-        WebError: If there is no such address.
+        WebError: No such address.
     """
     if listen == "usb":
         return ListenAddress(_LOOPBACK, (_LOOPBACK, "localhost"), has_tls=False)
@@ -51,12 +51,10 @@ def find_place(listen: str) -> ListenAddress:
 
 
 def find_lan_address() -> str:
-    """Return this machine's address on its network.
-
-    It is that of the default route, or else the only one there is.
+    """Return the address on the default route, or the only one.
 
     Raises:
-        WebError: If there is none, or there are several without a route.
+        WebError: None, or several without a route.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -79,7 +77,6 @@ def find_lan_address() -> str:
 
 
 def _list_addresses() -> list[str]:
-    """Return the IPv4 addresses that other machines may reach."""
     found = [
         one.ip
         for adapter in ifaddr.get_adapters()

@@ -1,6 +1,6 @@
-"""Self-signed certificate of this installation, for the addresses it is reached at.
+"""Self-signed certificate of this installation.
 
-The operator compares fingerprints; the key stays in a private folder.
+The operator compares fingerprints; the key's folder is private.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _CERTIFICATE, _KEY, _LOCK = "certificate.pem", "key.pem", "lock"
 
 
 class Certificate(NamedTuple):
-    """Files of a certificate and its key, and its SHA-256 fingerprint."""
+    """Files and SHA-256 fingerprint."""
 
     certificate: Path
     key: Path
     fingerprint: str
 
     def make_context(self) -> ssl.SSLContext:
-        """Return the TLS context of a server."""
+        """Return a server's TLS context."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate, self.key)
@@ -43,16 +43,16 @@ class Certificate(NamedTuple):
 
 
 def find_folder() -> Path:
-    """Return the folder of the certificate."""
+    """Return the certificate's folder."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(home) / "paprle/web"
 
 
 def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
-    """Return a valid certificate for the names; make one if needed.
+    """Return a valid certificate for names, made if needed.
 
     Raises:
-        WebError: If the folder cannot be written.
+        WebError: Unwritable folder.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,7 +131,6 @@ def _name(names: Sequence[str]) -> list[x509.GeneralName]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a private file atomically."""
     part = path.with_suffix(f".{os.getpid()}")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

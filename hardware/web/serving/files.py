@@ -12,7 +12,7 @@ _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
 
 def load_pages(package: str) -> Mapping[str, Page]:
-    """Return the files of a package's folder ``page`` by path; ``/`` is its index."""
+    """Return a package's ``page`` files by path; ``/`` is the index."""
     pages = dict(_list_pages(package))
     pages["/"] = pages["/index.html"]
     return pages

@@ -9,7 +9,7 @@ _BLOCKS = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
 
 
 def draw_qr(text: str) -> list[str]:
-    """Return a text as a QR code, lines of half blocks for a dark terminal."""
+    """Return a QR code in half blocks, for a dark terminal."""
     code = segno.make(text, error="l", micro=False)
     rows = [list(row) for row in code.matrix_iter(border=_QUIET)]
     if len(rows) % 2:

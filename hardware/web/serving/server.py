@@ -1,4 +1,4 @@
-"""One port for a page and its sockets, in a thread of its own.
+"""Server thread of a page.
 
 A socket's token is a subprotocol, as addresses are logged.
 """
@@ -53,13 +53,10 @@ POLICY = (
 
 
 class Page(NamedTuple):
-    """A file that is served.
+    """A served file.
 
     Attributes:
-        body: Empty: there is nothing to show.
         kind: Content type.
-        policy: ``Content-Security-Policy``.
-        encoding: ``Content-Encoding``, or empty.
     """
 
     body: bytes
@@ -69,18 +66,17 @@ class Page(NamedTuple):
 
 
 class Site(NamedTuple):
-    """Content of a server.
+    """A server's content.
 
     Attributes:
         pages: Files by path.
         sockets: Handlers by path.
-        beside: Further servers in the same thread.
-        shared: Paths of sockets for several clients.
-        framed: Paths of foreign pages' sockets, with the token as last part.
-        protocols: Subprotocols of those pages.
-        makers: Makers of files, by the first part of an address whose second part is
-            the token; one gets the rest, runs in any thread, and returns None for an
-            address that it does not know.
+        beside: Servers in the same thread.
+        shared: Sockets for several clients.
+        framed: Foreign pages' sockets, with the token as last part.
+        protocols: Of those pages.
+        makers: By an address's first part, before the token; one gets the rest, in any
+            thread, and may return None.
     """
 
     pages: Mapping[str, Page]
@@ -94,11 +90,11 @@ class Site(NamedTuple):
 
 
 class WebServer:
-    """Serves a site.
+    """Server of a site.
 
     Attributes:
-        door: Access to sockets, once open.
-        port: Its port, once open.
+        door: Once open.
+        port: Once open.
     """
 
     def __init__(
@@ -109,7 +105,7 @@ class WebServer:
         clock: Callable[[], int],
         token: str = "",
     ) -> None:
-        """Make it without opening it; ``port`` is the first to try."""
+        """Prepare it; ``port`` is the first to try."""
         self.place, self.port = place, port
         self._site, self._clock, self._token = site, clock, token
         self.door = Door({}, clock)
@@ -123,7 +119,7 @@ class WebServer:
 
     @property
     def address(self) -> str:
-        """Address of the page for a browser."""
+        """Address for a browser."""
         return f"{self._scheme}://{self.place.address}:{self.port}/"
 
     @property
@@ -139,7 +135,7 @@ class WebServer:
         """Listen, with TLS if there is a context.
 
         Raises:
-            WebError: If nothing can listen there.
+            WebError: Nothing can listen there.
         """
         if self.place.has_tls != (context is not None):
             raise WebError("server: expected TLS on a network, and only there")
@@ -286,7 +282,6 @@ class WebServer:
         return Response(200, "OK", headers, page.body)
 
     def _is_taken(self, path: str) -> bool:
-        """Return whether a socket's client was active within the last second."""
         held = self._claims.get(path)
         if held is None or held[0].state is State.CLOSED:
             return False
@@ -306,10 +301,8 @@ class WebServer:
 
 
 class _Connection(ServerConnection):
-    """A connection among a limited number of half-open ones."""
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin its handshake; above the limit, abort the busiest address's oldest."""
+        """Abort the busiest address's oldest handshake above the limit."""
         super().connection_made(transport)
         there = [one for one in self.server.handlers if not one.transport.is_closing()]
         half_open = [one for one in there if one.state is State.CONNECTING]
@@ -340,10 +333,10 @@ OPTIONS: Mapping[str, Any] = {
 
 
 def listen_at(address: str, first: int, n_ports: int = _N_PORTS) -> socket.socket:
-    """Return a socket on the first free of ``n_ports`` ports; 0: any port.
+    """Return a socket on the first free port of ``n_ports``; 0: any.
 
     Raises:
-        WebError: If there is none.
+        WebError: None free.
     """
     for port in range(first, first + (n_ports if first else 1)):
         try:
@@ -361,7 +354,7 @@ def listen_at(address: str, first: int, n_ports: int = _N_PORTS) -> socket.socke
 
 
 def name_peer(connection: ServerConnection) -> str:
-    """Return the address of a client."""
+    """Return a client's address."""
     peer = connection.remote_address
     return str(peer[0]) if peer else ""
 
@@ -380,4 +373,4 @@ def _refuse(refusal: Refusal) -> Response:
 
 
 def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Ignore handshakes of TLS that were broken off."""
+    """Ignore broken TLS handshakes."""
