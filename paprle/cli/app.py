@@ -1,4 +1,4 @@
-"""Dispatch of verbs, importing only the chosen one; errors become exit codes."""
+"""Dispatch of verbs, importing the chosen one."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def find_verb(name: str) -> Verb:
     """Return a verb, importing its module only.
 
     Raises:
-        ConfigError: If the name is unknown.
+        ConfigError: If it is unknown.
     """
     verbs = {_PACKAGE: VERBS}
     if name not in VERBS:

@@ -1,4 +1,4 @@
-"""Verb ``calibrate``: measures a leader or a follower and stores the result."""
+"""Verb ``calibrate``: measures a device and stores the result."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ def _calibrate_follower(args: argparse.Namespace) -> int:
 
 
 def _measure(device: Device, joints: Sequence[str], name: str) -> dict[str, Any] | None:
-    """Return the result of a device's dialogue; None when the operator leaves."""
     dialogue = device.calibrate(joints)
     if dialogue is None:
         raise ConfigError(
@@ -95,7 +94,7 @@ def _measure(device: Device, joints: Sequence[str], name: str) -> dict[str, Any]
 
 
 def talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None:
-    """Show questions and send answers; None when the operator leaves."""
+    """Show questions and send answers; None if the operator leaves."""
     try:
         question = next(dialogue)
         while True:
@@ -119,7 +118,6 @@ def _write(
     leader: str,
     check: Callable[[], object],
 ) -> None:
-    """Merge the result into the site's files, and restore them if invalid."""
     before: dict[Path, str | None] = {}
     site = find_site()
     for key, tree in found.items():

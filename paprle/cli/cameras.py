@@ -1,4 +1,4 @@
-"""Verb ``find-cameras``."""
+"""Verb ``find-cameras``: takes a picture of each camera."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ _FOLDER = "cameras_found"
 
 
 class _Asked(NamedTuple):
-    """A camera and its settings."""
-
     title: str
     name: str
     words: tuple[str, ...]
@@ -67,13 +65,11 @@ def _list_named(settings: list[str]) -> list[_Asked]:
 
 
 def _fill_in(settings: list[str]) -> list[str]:
-    """Return settings with placeholders for the session's other parts."""
     anything = ["leader=autopilot", f"follower={known_names('follower')[0]}"]
     return [*anything, "env=kinematic", *settings]
 
 
 def _show(asked: _Asked, settings: list[str], folder: Path) -> bool:
-    """Print a camera's properties and save a picture; return success."""
     say(asked.title)
     if asked.words:
         say(f"  {' '.join(asked.words)}")
@@ -95,12 +91,10 @@ def _show(asked: _Asked, settings: list[str], folder: Path) -> bool:
 
 
 def _stand(robot: RobotInfo) -> RobotPose:
-    """Return the robot at home, for cameras that draw it."""
     return RobotPose(time.monotonic_ns(), robot.home, {})
 
 
 def _take_picture(camera: Camera) -> tuple[Frame, float]:
-    """Return an image and the rate, [1/s]; raise PaprleError without one."""
     taken: list[Frame] = []
     try:
         camera.open()
@@ -117,7 +111,6 @@ def _take_picture(camera: Camera) -> tuple[Frame, float]:
 
 
 def _write(info: CameraInfo, frame: Frame, path: Path) -> None:
-    """Write an image file; raise PaprleError if invalid."""
     coded = make_encoder(info, "jpeg").encode(frame.stamp_ns, frame.data)
     if coded is None:
         raise PaprleError("expected an image, got bytes that are none")

@@ -32,7 +32,6 @@ def _capture(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Collect signals, so that the episode is finished."""
     got: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:

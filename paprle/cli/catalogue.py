@@ -48,7 +48,6 @@ def _describe_robots(folders: Folders) -> Iterator[tuple[str, str]]:
 
 
 def _find_title(name: str, folders: Folders) -> str:
-    """Return the first sentence of a robot's YAML comment."""
     for _, _, path in folders.list_yamls({"follower": name}):
         with path.open(encoding="utf-8", errors="replace") as file:
             line = file.readline().strip()
@@ -79,7 +78,6 @@ def _describe_plugins(part: str, folders: Folders) -> Iterator[tuple[str, str]]:
 def _read_values(
     part: str, name: str, folders: Folders, problems: list[str]
 ) -> dict[str, Any]:
-    """Return the merged values of a name's YAMLs."""
     values: dict[str, Any] = {}
     for _, label, path in folders.list_yamls({part: name}):
         values = merge([values, read_yaml(path, label, problems) or {}])
@@ -87,7 +85,6 @@ def _read_values(
 
 
 def _describe_kind(kind: PluginKind, folders: Folders) -> Iterator[tuple[str, str]]:
-    """Describe plug-ins by their config names."""
     if kind.section in PLUGIN_KINDS:
         return _describe_plugins(kind.section, folders)
     return _describe_all(kind.kind)

@@ -1,4 +1,4 @@
-"""Verb ``collision``: shows possible collisions."""
+"""Verb ``collision``: shows the distances of pairs of links."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ _ANY = ("leader=autopilot", "env=kinematic")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Two links, by their tightest pair of bodies."""
-
     a: str
     b: str
     clearance: float
@@ -84,7 +82,6 @@ def _read_q(words: Sequence[str], robot: RobotModel) -> Vec:
 
 
 def _measure(robot: RobotModel, resolved: Resolved, q: Vec) -> list[_Row]:
-    """Return a row for each checked pair of links, nearest first."""
     gate = resolved.gate
     _, pairs, names = make_bodies(robot, gate)
     clearances = robot.make_collision_model(gate.scene).clearances(q)

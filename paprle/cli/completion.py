@@ -1,4 +1,4 @@
-"""Verb for a shell's completion, and its index."""
+"""Verb ``completion``: prints a shell's script."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _DEPTH = 4  # chosen: of keys, no settings class is deeper
 
 
 def make_index() -> dict[str, Any]:
-    """Return the completion index."""
+    """Return the index of verbs, names and keys."""
     folders = find_folders()
     keys = {"": _list_keys(find_classes({}, None, []))}
     for part, kind in PLUGIN_KINDS.items():
@@ -100,7 +100,7 @@ def make_index() -> dict[str, Any]:
 
 
 def write_index() -> Path:
-    """Write the index atomically."""
+    """Write the index atomically; return its path."""
     path = find_index()
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}")
@@ -131,7 +131,6 @@ def _list_verbs() -> dict[str, Any]:
 
 
 def _list_types(part: str, folders: Folders) -> dict[str, str]:
-    """Return the plug-in of each name whose YAML names one."""
     found: dict[str, str] = {}
     for name in known_names(part, folders) if part in PLUGIN_KINDS else ():
         for _, label, path in folders.list_yamls({part: name}):
@@ -157,7 +156,6 @@ def _add_keys(section: str, cls: Any, found: dict[str, list[str]], depth: int) -
 
 
 def _list_values(info: FieldInfo) -> list[str]:
-    """Return a key's values if few."""
     if info.hint is bool:
         return ["true", "false"]
     if get_origin(info.hint) is Literal:

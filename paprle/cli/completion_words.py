@@ -1,7 +1,4 @@
-"""Completion of a shell's words (``paprle __complete WORD …``), without heavy imports.
-
-Verbs, options and keys come from an index, made by another process if missing.
-"""
+"""Completion of a shell's words, without heavy imports."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _MAKE_INDEX = (
 
 
 def find_index() -> Path:
-    """Return the index file for this version and its config folders."""
+    """Return the index file of this version and config path."""
     folders = os.environ.get("PAPRLE_CONFIG_PATH", "")
     key = f"{__version__} {sys.version_info[:2]} {__file__} {folders}"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -38,9 +35,9 @@ def find_index() -> Path:
 
 
 def complete(words: Sequence[str]) -> list[str]:
-    """Return candidates for the last word, which may be empty.
+    """Return the candidates for the last word; none for files.
 
-    A word that ends in ``=`` or ``.`` continues. None where a file may follow.
+    A word that ends in ``=`` or ``.`` continues.
     """
     try:
         index = json.loads(find_index().read_text("utf-8"))
@@ -61,7 +58,6 @@ def complete(words: Sequence[str]) -> list[str]:
 def _list_words(
     index: Mapping[str, Any], before: list[str], typed: str
 ) -> Iterator[str]:
-    """Yield whole words, unfiltered."""
     if not before:
         yield from (*index["verbs"], "--help", "--version")
         return
@@ -88,7 +84,6 @@ def _list_names(index: Mapping[str, Any], part: str) -> set[str]:
 
 
 def _list_keys(index: Mapping[str, Any], before: list[str]) -> dict[str, list[str]]:
-    """Return values by key, of the core and of the chosen leader and env."""
     keys = dict(index["keys"][""])
     for word in before:
         part, _, name = word.partition("=")
@@ -98,7 +93,6 @@ def _list_keys(index: Mapping[str, Any], before: list[str]) -> dict[str, list[st
 
 
 def _shorten(word: str, typed: str) -> str:
-    """Cut a word after the next ``=`` or ``.`` of its key."""
     key, equals, _ = word.partition("=")
     if len(typed) > len(key):
         return word

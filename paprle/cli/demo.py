@@ -1,4 +1,4 @@
-"""Verb ``demo``, which needs no device."""
+"""Verb ``demo``: runs a simulated arm and evaluates it."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
 
 
 def resolve_leader(settings: list[str]) -> Resolved:
-    """Return the config of a leader alone."""
+    """Return a config of a leader with an arbitrary robot."""
     anything = [f"follower={known_names('follower')[0]}", "env=kinematic"]
     return resolve([*anything, *settings])
 
 
 def resolve_follower(settings: list[str]) -> Resolved:
-    """Return the config of a robot, whoever leads it."""
+    """Return a config of a robot with an arbitrary leader."""
     return resolve([f"leader={_ANY_LEADER}", *settings])
 
 
@@ -45,7 +45,6 @@ def _doctor(args: argparse.Namespace) -> int:
 
 
 def _look_at_follower(settings: list[str]) -> int:
-    """Diagnose an idle robot without motion."""
     resolved = resolve_follower(settings)
     follower = make_follower(resolved, make_robot(resolved))
     name, found = (
@@ -64,13 +63,12 @@ def _look_at_follower(settings: list[str]) -> int:
 
 
 def diagnose_leader(leader: Leader) -> Iterable[tuple[bool, str]]:
-    """Return the leader's own findings, or whether it opens and sends samples."""
+    """Return the leader's findings, or check that samples arrive."""
     found = leader.diagnose()
     return _listen(leader) if found is None else found
 
 
 def _listen(leader: Leader) -> Iterator[tuple[bool, str]]:
-    """Open a leader and wait for its first sample."""
     try:
         leader.open()
     except DeviceError as err:

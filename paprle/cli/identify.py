@@ -1,4 +1,4 @@
-"""Verb ``identify``: measures a rig."""
+"""Verb ``identify``: measures lag, friction and delay of a rig."""
 
 from __future__ import annotations
 
@@ -77,7 +77,6 @@ def _identify(args: argparse.Namespace) -> int:
 
 
 def _open_leader(resolved: Resolved) -> Leader | None:
-    """Open a leader with motors; None for others."""
     leader = make_leader(resolved)
     if leader.info.renders != "torque":
         say(f"leader '{resolved.leader_name}' renders no torque; nothing to measure")
@@ -130,10 +129,7 @@ def advise_lag(
     env: str,
     key: str = "lag",
 ) -> str:
-    """Return advice on a real robot's configured lag, which the gate's watches use.
-
-    Empty where the lag is near enough, or the robot is simulated.
-    """
+    """Return advice on a robot's configured lag, or an empty text."""
     lag = found["dead_time"] + found["time_constant"]
     if info.simulated or abs(lag - info.lag) <= _NEAR:
         return ""
@@ -145,7 +141,7 @@ def advise_lag(
 
 
 def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
-    """Return the lags by joint, and the longest for unmoved joints."""
+    """Return ``feedback.rig`` of lags by joint."""
     slowest = max(lags.values(), key=lambda lag: lag.dead_time + lag.time_constant)
     return {
         "dead_time": slowest.dead_time,
@@ -210,7 +206,6 @@ def count_periods(resolved: Resolved, bus: float) -> float:
 
 
 def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Haptics:
-    """Return the leader's joints without laws."""
     arms = load_arms(info, make_through(resolved))
     pairing = make_pairing(robot, info, resolved.retarget, arms)
     layout = make_layout(robot.info, info)

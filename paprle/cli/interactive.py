@@ -1,4 +1,4 @@
-"""Signals and keys of verbs that a person attends."""
+"""Signals and keys of attended verbs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def end_softly() -> Iterator[None]:
-    """Let the first signal stop at rest like an error; delay later ones."""
+    """Exit with cleanup at the first signal; ignore later ones."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         for each in SIGNALS:
@@ -33,7 +33,7 @@ def end_softly() -> Iterator[None]:
 
 @contextmanager
 def keys_at_once() -> Iterator[list[int]]:
-    """Set the terminal to single keys; yield its descriptor, or none without one."""
+    """Set the terminal to single keys; yield its descriptor, if any."""
     fd = sys.stdin.fileno() if sys.stdin is not None else -1
     if fd < 0 or not os.isatty(fd):
         yield []

@@ -1,4 +1,4 @@
-"""Verb ``lead``, for an operator far from the robot."""
+"""Verb ``lead``: leads a robot on another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that move a robot: ``run`` and ``replay``."""
+"""Verbs that move a robot: ``run``, ``serve`` and ``replay``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ def _replay(args: argparse.Namespace) -> int:
 
 
 def _ask(question: str) -> bool:
-    """Ask at the terminal; anything but a clear yes is no."""
     sys.stdout.write(f"{make_printable(question)} [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -100,12 +99,12 @@ def make_replay_settings(
     settings: Sequence[str],
     ask: Callable[[str], bool] | None = None,
 ) -> list[str]:
-    """Return the ``run`` settings that replay an episode with its retargeting.
+    """Return the ``run`` settings that replay an episode.
 
-    ``settings`` override the recorded ones; ``ask`` confirms at the terminal.
+    ``settings`` override the recorded ones.
 
     Raises:
-        ConfigError: If the file selects a possibly real robot without confirmation.
+        ConfigError: If ``ask`` does not confirm a possibly real robot.
     """
     if not episode.robot["joint_names"]:
         raise ConfigError(
@@ -132,7 +131,6 @@ def make_replay_settings(
 def _agree_on_env(
     episode: Episode, settings: Sequence[str], ask: Callable[[str], bool] | None
 ) -> None:
-    """Ask for the real robot of a file; raise ConfigError if refused."""
     env, follower = episode.header["env"], episode.header["follower"]
     for word in settings:
         if word.startswith("follower="):

@@ -1,4 +1,4 @@
-"""Verb ``setup-servos``: sets ids and rate."""
+"""Verb ``setup-servos``: sets ids and rate of servos."""
 
 from __future__ import annotations
 

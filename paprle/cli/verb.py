@@ -57,7 +57,7 @@ class Verb:
         """Return parsed arguments; options may stand between settings.
 
         Raises:
-            ConfigError: If an option is unknown.
+            ConfigError: If one is unknown.
         """
         found, unknown = self.make_parser().parse_known_intermixed_args(args)
         if unknown:
@@ -92,7 +92,6 @@ def _names_urdf(word: str) -> bool:
 
 
 def _replace_urdfs(settings: list[str]) -> list[str]:
-    """Replace a bare URDF with its guessed YAML, with a note on stderr."""
     provide_yaml = load_extension("paprle.onboarding", "urdf", "follower=….urdf")
     replaced = []
     for word in settings:
@@ -124,7 +123,7 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Write problems to the standard error, a line each."""
+    """Write problems to the standard error."""
     text = make_printable(text)
     for line in text.splitlines() or [text]:
         sys.stderr.write(f"error: {line}\n")

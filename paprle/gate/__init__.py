@@ -1,1 +1,1 @@
-"""The gate: limits, watches and states between a session and its robot."""
+"""The gate between a session and its robot."""

@@ -54,13 +54,12 @@ _STALLED, _FAULT = 1 << Reason.STALLED, 1 << Reason.FOLLOWER_FAULT
 
 
 class GateController:
-    """The gate with its watches, its state and its follower.
+    """The gate with its watches, state and follower.
 
     Attributes:
-        fault: Exception of the follower's driver, if any.
         is_orphaned: The session is gone: brake and latch.
-        pace: Called before each command leaves; waits in real time (T1) and returns
-            the time since the boot, [ns]; None in virtual time.
+        pace: Called before each command; waits in real time (T1) and returns the time
+            since boot, [ns]; None in virtual time.
     """
 
     def __init__(
@@ -127,15 +126,12 @@ class GateController:
     ) -> Record:
         """Run one period.
 
-        Args:
-            setpoint: The newest set-point of the session, None before the first.
-            now_ns: Monotonic time, [ns].
-            due_ns: When this period was due, [ns]; ``now_ns`` when None.
-            boot_ns: Time since the boot, suspensions included; ``now_ns`` when None.
+        Times are monotonic, [ns]: ``due_ns`` is when it was due, ``boot_ns`` counts
+        suspensions, too; None: ``now_ns``. A period with ``STALLED`` sends nothing;
+        motion after it begins at rest.
 
         Returns:
-            The status record, overwritten by the next call. A period with ``STALLED``
-            sends nothing, and motion after it begins at rest.
+            The status record, overwritten by the next call.
         """
         found = to_bits(self._setpoints.update(setpoint, now_ns))
         found |= self._collect_faults(now_ns, now_ns if boot_ns is None else boot_ns)
@@ -152,18 +148,17 @@ class GateController:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether sending failed, so that no more commands are sent."""
+        """Whether sending failed, which ends commands."""
         return self.fault is not None and not self._may_write
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the last command stood still, or none can be sent."""
+        """Whether the last command stood, or none can be sent."""
         is_moving = self._standstill.is_awaited or not self.gate.is_at_rest
         return not (is_moving and self._may_write)
 
     @property
     def _request(self) -> int:
-        """The session's request; READY before its first set-point."""
         newest = self._setpoints.newest
         return int(_READY) if newest is None else newest.request
 
@@ -180,7 +175,6 @@ class GateController:
         return found
 
     def _check_stall(self, now_ns: int, boot_ns: int) -> int:
-        """Return bits of a stall (K2); rest until the robot stands."""
         found, standstill = self._stalls.look(now_ns, boot_ns), self._standstill
         if found and self._may_write and not self.is_at_rest:
             self._rest_at(self._sent[0] if self._q_held is None else self._q_held)
@@ -215,7 +209,6 @@ class GateController:
         return found
 
     def _unwrap(self, state: FollowerState) -> FollowerState:
-        """Add the command's turns, as drivers report within ±π."""
         # Many drivers report their angles between −π and π.
         if not self._may_write or state.q.shape != self._turns.shape:
             return state
@@ -235,7 +228,6 @@ class GateController:
         )
 
     def _move_state(self, found: int) -> None:
-        """Apply faults, then requests, to the state table."""
         before, newest = self.state, self._setpoints.newest
         # a reset pressed while the cause is still there is used up, not kept for later
         n_resets = 0 if newest is None else newest.n_resets
@@ -272,7 +264,6 @@ class GateController:
             self._apply(Event.RELEASE)
 
     def _arm(self, meas: FollowerState) -> None:
-        """Start at the measured position; nothing is written before this."""
         self._rest_at(meas.q)
         self._may_write = True
         self._apply(Event.ARM)
@@ -280,7 +271,6 @@ class GateController:
     def _choose_target(
         self, now_ns: int, due_ns: int
     ) -> tuple[Vec | None, Vec | None, float]:
-        """Return position, velocity and age [s] of the target; None brakes."""
         newest, reference = self._setpoints.newest, self._reference
         if self.state is not _ENGAGED or newest is None:
             self._is_following = False
@@ -296,7 +286,6 @@ class GateController:
         return reference.q, reference.dq, self._setpoints.compute_age(now_ns)
 
     def _resync(self) -> Vec | None:
-        """Return q_meas while the gate holds after a lag; None brakes."""
         lagged = bool(self._latched >> Reason.LAG & 1)
         if self.state is _HOLD and lagged and self._meas is not None:
             return self._meas.q
@@ -313,7 +302,6 @@ class GateController:
         )
 
     def _write(self, q_cmd: Vec) -> int:
-        """Send a command; after a failure none is computed either."""
         left_ns = self.pace()
         if left_ns is not None and self._stalls.has_passed(left_ns):
             return _STALLED  # made before a stall, it would move a robot that stands
@@ -366,7 +354,6 @@ class GateController:
 
 
 def _limit_tools(settings: GateSettings, info: FollowerInfo) -> GateSettings:
-    """Return settings that keep end-effectors below the robot's own stop."""
     most = _TOOL_SHARE * info.tool_speed
     own = math.inf if settings.tool_speed is None else settings.tool_speed
     return settings if own <= most else replace(settings, tool_speed=most)

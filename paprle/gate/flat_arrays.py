@@ -1,6 +1,6 @@
 """Tuples of arrays in two blocks of memory, as kernels take them.
 
-An array costs the compiler seven parameters or more, a laid tuple three.
+An array costs the compiler seven or more parameters, a laid tuple three.
 """
 
 from __future__ import annotations
@@ -22,18 +22,12 @@ ITEMS = types.float64, types.int64
 
 
 def count_words(kind: Any) -> int:
-    """Return the integers (start, shape) that describe an array or a tuple's arrays."""
+    """Return the number of integers that describe arrays."""
     return kind.n_words if isinstance(kind, Laid) else 1 + int(kind.ndim)
 
 
 class Laid(types.Type):  # type: ignore[misc]
-    """The type of a named tuple whose arrays are described one after the other.
-
-    Attributes:
-        of: The named tuple.
-        parts: Offset of each field's description, and the field's type.
-        n_words: Integers of the whole description.
-    """
+    """The type of a named tuple of arrays, described one after the other."""
 
     def __init__(self, of: Any, kinds: Iterable[Any]) -> None:
         self.of = of
@@ -46,7 +40,7 @@ class Laid(types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """The identity of the type, as Numba compares it."""
+        """The identity of the type in Numba."""
         return self.of, tuple(self.parts.items())
 
 
@@ -98,13 +92,7 @@ def _get_field(context: Any, builder: Any, laid: Laid, value: Any, name: str) ->
 
 
 def make_intrinsic(of: Any, places: Iterable[int], kinds: Iterable[Laid]) -> Any:
-    """Return an intrinsic that makes a named tuple of laid tuples from both blocks.
-
-    Args:
-        of: The named tuple.
-        places: Offset of each field's description in the second block.
-        kinds: Types of the fields.
-    """
+    """Return an intrinsic that makes a named tuple from both blocks."""
     kinds, places = tuple(kinds), tuple(places)
     result = types.BaseTuple.from_types(kinds, of)
 

@@ -69,9 +69,7 @@ class GateResult(NamedTuple):
 
     Attributes:
         q_cmd: The vector to send, shape (n,), read-only.
-        events: Clauses that acted.
-        clearance: Smallest distance of bodies between the last command and q_meas,
-            [m]; +inf without bodies.
+        clearance: From last command to q_meas, [m]; +inf: no bodies.
     """
 
     q_cmd: Vec
@@ -83,15 +81,13 @@ class Gate:
     """Limits of one follower: all its actuated joints in one vector.
 
     Attributes:
-        ddq_max: Acceleration limits A, shape (n,), [rad/s²].
-        dq_max: Velocity limits V, shape (n,), [rad/s].
+        ddq_max: A, shape (n,), [rad/s²].
+        dq_max: V, shape (n,), [rad/s].
         q_min: Lower command limits, margin included, shape (n,), [rad].
-        q_max: Upper command limits, likewise.
-        q_cmd: Last command, shape (n,); ``dq_cmd`` is its velocity.
+        q_cmd: Last command, shape (n,).
         speed_scale: Allowed share of V.
-        tool_speed: Speed limit of end-effectors, [m/s]; +inf: none.
-        pair_names: The links of each pair of bodies that is kept apart.
-        kept_by: Cause that holds each group of joints, see ``held``, shape (g,).
+        tool_speed: Limit of end-effectors, [m/s]; +inf: none.
+        kept_by: Cause that holds each group, see ``held``, shape (g,).
     """
 
     def __init__(
@@ -108,8 +104,8 @@ class Gate:
         without bodies may collide.
 
         Raises:
-            ConfigError: If settings or period are wrong, links have no bodies, or the
-                reach of a part is unbounded.
+            ConfigError: If settings or period are wrong, links have no bodies, or a
+                reach is unbounded.
         """
         if settings is not None:
             check_made(settings, "gate")
@@ -184,11 +180,9 @@ class Gate:
         return memory, parts
 
     def reset(self, q_meas: Vec) -> None:
-        """Stand at the measured position.
+        """Stand at the measured position, shape (n,), [rad].
 
-        Args:
-            q_meas: Measured joint positions, shape (n,), [rad]; outside the limits,
-                only inward motion is allowed.
+        Outside the limits, only inward motion is allowed.
 
         Raises:
             CommandError: If it has the wrong shape or is not finite.
@@ -208,7 +202,6 @@ class Gate:
         self._is_stepping = False
 
     def _take_back(self) -> None:
-        """Go on from the last command after a step that broke off."""
         motion, measured = self._parts.motion, self._parts.collision.measured
         motion.q_next[:], motion.v_next[:] = self.q_limited, self.dq_limited
         self._parts.smoothing.n_given[0] = self._n_given
@@ -219,7 +212,6 @@ class Gate:
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
-        """Run every kernel once, so that none compiles later."""
         step(*self._memory, 1.0, 1.0, False, False, False)
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
@@ -229,7 +221,7 @@ class Gate:
         self.reset(self.q_cmd)
 
     def reduce(self, is_reduced: bool) -> None:
-        """Enter or leave slow, reduced mode."""
+        """Enter or leave reduced mode."""
         s = self.settings
         self.speed_scale = s.reduced_scale if is_reduced else 1.0
         self.tool_speed = np.inf if s.tool_speed is None else s.tool_speed
@@ -238,7 +230,7 @@ class Gate:
 
     @property
     def q_limited(self) -> Vec:
-        """The newest output of the limits, before the mean, shape (n,)."""
+        """The limits' newest output, before the mean, shape (n,)."""
         rows: Vec = self._parts.smoothing.q
         row: Vec = rows[(self._n_given - 1) % len(rows)]
         return row
@@ -252,7 +244,7 @@ class Gate:
 
     @property
     def held(self) -> dict[str, str]:
-        """Causes, in words, that held limbs and joints of no arm back, by name."""
+        """Causes that hold limbs and other joints, by name."""
         causes = zip(self._groups, self.kept_by.tolist(), strict=True)
         return {
             name: self._describe_pair(self.pair_names[cause])
@@ -280,12 +272,12 @@ class Gate:
         """Take one period toward the desired positions, within every limit.
 
         Args:
-            q_des: Desired positions at this instant, shape (n,), [rad]; None brakes.
+            q_des: Positions at this instant, shape (n,), [rad]; None brakes.
             dt: Period, [s]; any other than h brakes.
             age: Age of ``q_des`` at arrival, [s].
-            q_meas: Measured positions, shape (n,), [rad], also kept clear.
-            dq_des: Desired velocity, shape (n,), [rad/s], limited by V and A; None
-                estimates it from the last ``q_des``, zero after a jump.
+            q_meas: Measured, shape (n,), [rad], also kept clear.
+            dq_des: Velocity, shape (n,), [rad/s], limited by V and A; None estimates
+                it, zero after a jump.
             is_blocked: Keep the command within E of ``q_meas`` (L1).
 
         Returns:
@@ -339,7 +331,6 @@ class Gate:
         return clearance
 
     def _avoid(self, n_rows: int, events: list[Reason]) -> Vec:
-        """Return a velocity that slides along near bodies."""
         v, is_held = self._sliding.find_velocity(n_rows, self._h)
         if v is None:
             events.append(Reason.QP_FAILED)
@@ -360,7 +351,6 @@ def _check_bodies(robot: RobotModel) -> None:
 
 
 def _check_turning(info: RobotInfo) -> None:
-    """Raise ConfigError if J turns A around in more than ``LONGEST_TURNING``."""
     if info.dddq_max is None:
         return
     least = 2.0 * info.ddq_max / LONGEST_TURNING
@@ -373,14 +363,14 @@ def _check_turning(info: RobotInfo) -> None:
 
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:
-    """Return the position limits of commands (M2): margin off arms, not grippers."""
+    """Return the position limits of commands (M2), with a margin for arms."""
     margin = find_margin(info.q_min, info.q_max, settings.position_margin)
     margin = np.where(find_arm_joints(info), margin, 0.0)
     return info.q_min + margin, info.q_max - margin
 
 
 def find_arm_joints(info: RobotInfo) -> Bools:
-    """Return which joints are no grippers, shape (n,)."""
+    """Return a mask of joints but grippers, shape (n,)."""
     grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
     return np.array([name not in grippers for name in info.joint_names])
 
@@ -393,7 +383,6 @@ def _is_within(value: Any, low: float, high: float) -> bool:
 
 
 def _put(place: Vec, values: Any) -> None:
-    """Write a vector in place; NaN where the shape is wrong."""
     # the type itself, not an equal one: most values are, and the rest are converted
     if type(values) is not np.ndarray or values.dtype is not _NUMBERS:
         values = _as_vector(values)
@@ -401,14 +390,12 @@ def _put(place: Vec, values: Any) -> None:
 
 
 def _keep(values: Vec) -> Vec:
-    """Return a read-only copy."""
     kept = values.copy()
     kept.setflags(write=False)
     return kept
 
 
 def _as_vector(values: Any) -> Vec:
-    """Return a float64 vector, empty if values are no numbers."""
     try:
         array = np.asarray(values)
         is_number = array.dtype.kind in "fiu"

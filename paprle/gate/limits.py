@@ -1,4 +1,4 @@
-"""The set of velocities from which a joint can still stop; closed form, compiled.
+"""Velocities from which a joint can still stop, in closed form.
 
 Time is discrete: v_k = (c_k − c_{k−1})/h, and braking takes A·h per period.
 """
@@ -27,13 +27,12 @@ class Limits(NamedTuple):
     """Limits of all joints, and the groups that keep a common direction.
 
     Attributes:
-        q_min: Lower limits of commands, shape (n,), [rad] or [m].
-        q_max: Upper limits.
+        q_min: Of commands, shape (n,), [rad] or [m].
         dq_max: V, shape (n,), [rad/s] or [m/s].
         ddq_max: A, shape (n,), [rad/s²] or [m/s²].
         lag_bound: E, +inf for grippers, shape (n,), [rad].
-        members: Joints by group: a limb, or any other joint, shape (n,).
-        starts: Start of each group in ``members``, and the end, shape (g + 1,).
+        members: Joints by group: a limb, or another joint, shape (n,).
+        starts: Of groups in ``members``, and the end, shape (g + 1,).
     """
 
     q_min: Vec
@@ -46,12 +45,10 @@ class Limits(NamedTuple):
 
 
 class Box(NamedTuple):
-    """Velocities a period may have, joint by joint, shapes (n,), [rad/s].
+    """Velocities that joints may have, shapes (n,), [rad/s].
 
     Attributes:
         brake: Full braking; always inside.
-        low: Lower corner.
-        high: Upper corner.
         dq_track: Feed-forward, within V.
         dq_goal: Velocity that reaches the goal soonest, within V.
     """
@@ -64,29 +61,29 @@ class Box(NamedTuple):
 
 
 class MotionState(NamedTuple):
-    """State that changes from period to period, shapes (n,) unless stated, [rad].
+    """State that changes from period to period, shapes (n,), [rad], unless stated.
 
     Attributes:
         dq_feedforward: Limited velocity of the target, [rad/s].
         ddq: Its acceleration, [rad/s²].
         target: Requested position; ``dq_des`` is its velocity, [rad/s].
-        goal_prev: The last goal; NaN if none.
-        q_meas: Measured positions; not finite if unknown.
+        goal_prev: NaN if none.
+        q_meas: Not finite if unknown.
         goal: Target within the position limits.
-        reaches_goal: 1 where the next step reaches the goal, else 0.
+        reaches_goal: 1 where the next step reaches it.
         v_next: Velocity of ``q_next``, the next command, [rad/s].
-        ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
+        ddq_sync: Deceleration to a common rest, [rad/s²].
         is_synchronised: 1 if the verified stop brakes so, shape (1,).
         is_sliding: 1 if a row held the last velocity, shape (1,).
-        stalled_for: Time of g groups without headway, shape (g,), [s].
+        stalled_for: Time of groups without headway, shape (g,), [s].
         stalled_goal: The goal when that began.
         stalled_at: The command then, shape (g, n).
-        stalled_lag: The robot's lag then, shape (g, n).
+        stalled_lag: The lag then, shape (g, n).
         can_stall: 1 where a row holds a group, and none waits, shape (g,).
         is_held_by: 1 where such rows depend on others' joints, shape (g, n).
-        share: Share of a group's proposal above braking, shape (g,).
-        kept_by: The pair that holds a group, ``NO_PAIR``, or −1 − kind of another
-            refusal, shape (g,).
+        share: Of a group's proposal above braking, shape (g,).
+        kept_by: Pair that holds a group, ``NO_PAIR``, or −1 − kind of another refusal,
+            shape (g,).
     """
 
     q_cmd: Vec
@@ -116,7 +113,7 @@ class MotionState(NamedTuple):
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
-    """Return ``members`` and ``starts`` of a robot's limits."""
+    """Return ``members`` and ``starts`` of limits."""
     index = {name: i for i, name in enumerate(robot.joint_names)}
     groups: list[list[int]] = []
     seen: set[int] = set()
@@ -131,7 +128,7 @@ def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
 
 
 def make_limits(robot: RobotInfo, q_min: Vec, q_max: Vec, lag_bound: Vec) -> Limits:
-    """Return a robot's limits from command limits and E, shapes (n,)."""
+    """Return a robot's limits; command limits and E have shape (n,)."""
     members, starts = make_groups(robot)
     return Limits(q_min, q_max, robot.dq_max, robot.ddq_max, lag_bound, members, starts)
 
@@ -156,7 +153,7 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 
 @inlined
 def place_next(limits: Limits, h: float, motion: MotionState, i: int) -> None:
-    """Write the command of a joint at ``v_next``, within its limits."""
+    """Write a joint's command at ``v_next``, within limits."""
     c = motion.q_cmd[i]
     lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
     motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)
@@ -166,8 +163,8 @@ def place_next(limits: Limits, h: float, motion: MotionState, i: int) -> None:
 def clip_goal(limits: Limits, motion: MotionState, is_blocked: bool) -> int:
     """Write the goal: the target within the position limits.
 
-    A joint outside its limits is not sent farther out (M2). While ``is_blocked``, the
-    goal stays within E of q_meas (L1).
+    A joint outside is not sent farther out (M2); ``is_blocked`` keeps the goal within E
+    of q_meas (L1).
 
     Returns:
         ``IS_CLIPPED`` or 0.
@@ -189,7 +186,7 @@ def clip_goal(limits: Limits, motion: MotionState, is_blocked: bool) -> int:
 
 @compiled
 def estimate_velocity(limits: Limits, h: float, motion: MotionState) -> None:
-    """Write the goal's velocity since the last period as ``dq_des``; 0 if it jumped."""
+    """Write the goal's velocity to ``dq_des``; 0 if it jumped."""
     for i in range(len(motion.q_cmd)):
         dq = (motion.goal[i] - motion.goal_prev[i]) / h
         motion.dq_des[i] = 0.0 if abs(dq) > limits.dq_max[i] else dq  # NaN stays
@@ -199,7 +196,7 @@ def estimate_velocity(limits: Limits, h: float, motion: MotionState) -> None:
 def limit_feedforward(
     limits: Limits, h: float, scale: float, motion: MotionState
 ) -> None:
-    """Move the feed-forward to the velocity of the target, within V and A."""
+    """Move the feed-forward to the target's velocity, within V and A."""
     for i in range(len(motion.q_cmd)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
         wish, feed = 0.0, motion.dq_feedforward[i]
@@ -224,8 +221,7 @@ def fill_wanted(
 ) -> int:
     """Write ``dq_track`` and ``dq_goal``, which reaches the goal straight and soonest.
 
-    One factor per group keeps the direction beside the feed-forward; a stopping speed
-    prevents overshoot.
+    One factor per group keeps the direction; a stopping speed prevents overshoot.
 
     Returns:
         ``IS_FAST`` or 0.
@@ -269,7 +265,7 @@ def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
 
     It is base + t (wanted − base) with the largest t in [0, 1] inside the box or, if
     none is, start + s (wanted − start), start being the base clipped to the box. A
-    joint that cannot follow its goal holds up no other.
+    joint that cannot follow holds up no other.
 
     Returns:
         ``IS_HELD`` or 0.
@@ -297,7 +293,6 @@ def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
 
 @compiled
 def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
-    """Return the largest t in [0, 1] with base + t (wanted − base) in the box."""
     t_max, t_min = math.inf, -math.inf
     for i in group:
         base = box.dq_track[i]
@@ -316,7 +311,6 @@ def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
 
 @compiled
 def _find_share(group: Ints, box: Box) -> float:
-    """Return the largest s in [0, 1] with start + s (wanted − start) in the box."""
     share = 1.0
     for i in group:
         if _is_left_behind(box, i):

@@ -161,7 +161,6 @@ class Field(NamedTuple):
 
 
 def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
-    """Return all arrays by ``part.name``, in table order."""
     return {
         f"{part}.{name}": Field(
             block, tuple((-1, dim) if isinstance(dim, int) else dim for dim in shape)
@@ -173,7 +172,6 @@ def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
 
 
 def _find_classes(kind: Any, path: str) -> dict[str, tuple[Any, tuple[str, ...]]]:
-    """Return class and part paths of each tuple, by its own path."""
     hints = get_type_hints(kind)
     paths = tuple(f"{path}.{name}".lstrip(".") for name in hints)
     classes = {path: (kind, paths)}
@@ -206,7 +204,7 @@ N_HEAD = len(Sizes._fields) + count_words(_find_type(""))
 
 
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
-    """Return the two blocks, empty but for the head of the second."""
+    """Return both blocks, empty but for the second's head."""
     ends, head = [0, N_HEAD], np.zeros(N_HEAD, dtype=np.int64)
     head[: len(sizes)] = sizes
     for path, field in _FIELDS.items():
@@ -220,7 +218,7 @@ def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
 
 
 def fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
-    """Write values into arrays of the memory, one by one."""
+    """Write values into arrays of the memory."""
     for part, value in zip(parts, values, strict=True):
         if isinstance(part, tuple):
             fill(part, value)
@@ -229,7 +227,7 @@ def fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
 
 
 def view_memory(floats: Vec, integers: Ints) -> Parts:
-    """Return all arrays as views of the blocks, which kernels do not keep alive."""
+    """Return all arrays as views, which kernels do not keep alive."""
     return _view_memory("", (floats, integers))  # type: ignore[no-any-return]
 
 

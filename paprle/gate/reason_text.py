@@ -1,4 +1,4 @@
-"""The gate's reasons in an operator's words: cause and remedy."""
+"""The gate's reasons as text: cause and remedy."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _REFUSED: Mapping[int, str] = {
 
 
 def describe_refusal(kind: int) -> str:
-    """Return the cause of a refusal: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
+    """Return the cause of a ``TOOL`` or ``UNDECIDED`` refusal."""
     return _REFUSED[kind]
 
 
 def name_reasons(latched: int, told: str = "") -> str:
-    """Return the names of latched reasons, with the robot's own words."""
+    """Return names of latched reasons, with the robot's text."""
     return ", ".join(
         f"{r.name.lower()} ({told})"
         if told and r is Reason.FOLLOWER_STOP
@@ -81,7 +81,7 @@ def name_reasons(latched: int, told: str = "") -> str:
 
 
 def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
-    """Return the meaning of each reason bit; ``kept`` describes the pair kept clear."""
+    """Return each reason bit's meaning; ``kept`` describes a pair."""
     found = from_bits(reasons)
     words = [_WORDS[one][0] if one in _WORDS else _LIMITED[one] for one in found]
     if kept and Reason.CLEARANCE in found:
@@ -92,15 +92,7 @@ def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
 
 
 def describe_reasons(latched: int, told: str = "") -> str:
-    """Return cause and remedy of the latest HOLD or STOPPED.
-
-    Args:
-        latched: Bits of its reasons.
-        told: The robot's own words, if any.
-
-    Returns:
-        ``<names> (<cause>); <remedy>``.
-    """
+    """Return ``<names> (<cause>); <remedy>`` of the latest HOLD or STOPPED."""
     reasons = [r for r in from_bits(latched) if r in STOP_REASONS]
     reasons = reasons or [r for r in from_bits(latched) if r in HOLD_REASONS]
     said, advice = [], []

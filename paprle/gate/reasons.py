@@ -1,4 +1,4 @@
-"""The gate's reasons: one per clause of ``docs/SAFETY.md``, as bits of a word."""
+"""The gate's reasons, bits for the clauses of ``docs/SAFETY.md``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Interpolation of set-points at the gate's rate, with continuous acceleration.
 
-Each set-point bends a quintic toward the state predicted a few intervals on.
+Each bends a quintic toward the state predicted a few intervals on.
 """
 
 from __future__ import annotations
@@ -31,12 +31,7 @@ _BEGIN, _LENGTH, _AT, _LAST = range(4)
 
 
 class Reference:
-    """Motion of the set-points, sampled at the gate's instants.
-
-    Attributes:
-        q: Positions, shape (n,), [rad].
-        dq: Velocities, shape (n,), [rad/s].
-    """
+    """Motion of set-points: ``q``, [rad], ``dq``, [rad/s], shape (n,)."""
 
     def __init__(self, dq_max: Vec, ddq_max: Vec, period: float) -> None:
         """Make it of V and A, shapes (n,), and the session's period, [s]."""
@@ -50,17 +45,16 @@ class Reference:
         self.start(self.q, self.dq, 0.0)
 
     def start(self, q: Vec, dq: Vec, now: float) -> None:
-        """Begin anew from q [rad] and dq [rad/s] at an instant, [s]."""
+        """Begin anew from q [rad] and dq [rad/s] at ``now``, [s]."""
         self._curve[:] = 0.0
         self._curve[_C0], self._curve[_C1] = q, dq
         self._times[:] = now, 0.0, math.nan, now
 
     def follow(self, q: Vec, dq: Vec, q_cmd: Vec, at: float, now: float) -> None:
-        """Go on to an instant ``now``, [s], toward the set-point of ``at``, [s].
+        """Advance to ``now``, [s], toward the set-point of ``at``, [s].
 
-        ``dq`` is the mean velocity since the last set-point, zero where it leapt.
-        Positions that are not finite pass unchanged; a joint whose ``q_cmd`` is held
-        far off goes to the set-point without prediction.
+        ``dq`` is the mean velocity since the last one, zero after a leap. Positions not
+        finite pass unchanged; a joint whose ``q_cmd`` is held far off is not predicted.
         """
         follow_curve(
             self._curve,
@@ -95,8 +89,8 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 ) -> None:
     """Bend the curve at a new set-point, and sample it at ``now``.
 
-    Arguments as in ``Reference``; ``curve``, shape (8, n), and ``times``, shape (4,),
-    are changed, ``q_ref`` and ``dq_ref`` take the sample.
+    ``curve``, (8, n), and ``times``, (4,), change; ``q_ref``, ``dq_ref`` are the
+    sample.
     """
     if at != times[_AT] or _is_other(curve, q):
         _bend(curve, times, period, dq_max, ddq_max, q, dq, q_cmd, at)
@@ -144,7 +138,6 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     q_cmd: Vec,
     at: float,
 ) -> None:
-    """Continue the curve to the set-point's predicted state."""
     interval = at - times[_AT]  # NaN for the first
     is_repeated = interval == 0.0  # the leader has said nothing since
     is_next = 0.0 < interval <= _LONGEST
@@ -192,7 +185,6 @@ def _join(
     begin: tuple[float, float, float],
     end: tuple[float, float, float],
 ) -> None:
-    """Write the quintic polynomial between two states of a joint."""
     r, v, a = begin
     # what is left at the end if the joint went on as it is
     p = end[0] - r - length * (v + 0.5 * length * a)

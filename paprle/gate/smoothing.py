@@ -1,7 +1,7 @@
 """The jerk limit: a command is the mean of the limits' last m outputs.
 
-With the jerk at most 2 A / (m h), m is chosen for J. The mean keeps convex limits and
-stops, is delayed by (m − 1) h / 2, and strays by A ((m h)² − h²) / 24.
+The jerk is at most 2 A / (m h). The mean keeps convex limits and stops, is delayed by
+(m − 1) h / 2, and strays by A ((m h)² − h²) / 24.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ class Smoothing(NamedTuple):
     """The last outputs of the limits, and their mean.
 
     Attributes:
-        q_cmd: The command to send, shape (n,); ``dq_cmd`` is its velocity.
+        q_cmd: The command to send, shape (n,).
         q: Last outputs, shape (m + 1, n), one row spare for a broken-off step.
-        dq: Their velocities, shape (m + 1, n).
-        n_given: Outputs so far, shape (1,); modulo m + 1 the next row.
+        n_given: Outputs so far, shape (1,).
     """
 
     q_cmd: Vec
@@ -34,7 +33,7 @@ class Smoothing(NamedTuple):
 
 
 def count_periods(robot: RobotInfo, h: float) -> int:
-    """Return m for a period h [s], the same for all joints."""
+    """Return m for a period h [s]."""
     if robot.dddq_max is None:
         return 1
     m = float((2.0 * robot.ddq_max / (robot.dddq_max * h)).max())
@@ -47,7 +46,7 @@ def compute_delay(robot: RobotInfo, h: float) -> float:
 
 
 def compute_straying(robot: RobotInfo, m: int, h: float) -> Vec:
-    """Return the straying of joints off the limits' path, shape (n,), [rad]."""
+    """Return joints' straying off the limits' path, (n,), [rad]."""
     return robot.ddq_max * (h * h * (m * m - 1) / 24.0)
 
 

@@ -10,24 +10,17 @@ _SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
 
 
 class Stalls:
-    """Measures the time between periods since the boot, [s].
-
-    Monotonic time leaves out suspensions; any suspension latches a stop.
-    """
+    """Measures times between periods; a suspension latches a stop."""
 
     def __init__(self, h: float, latch_after: float) -> None:
-        """Make it for a period and the stall that latches a stop, [s]."""
+        """Make it for a period and the stall that latches, [s]."""
         self._shortest_ns = int(max(3.0 * h, _SHORTEST_STALL) * 1e9)
         self._lost_ns = int(latch_after * 1e9)
         self._last: tuple[int, int] | None = None
         self._awake_ns, self._is_heard = -_WAKING_NS, False
 
     def look(self, now_ns: int, boot_ns: int) -> int:
-        """Begin a period.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-            boot_ns: Time since the boot, suspensions included, [ns].
+        """Begin a period at monotonic and boot time, [ns].
 
         Returns:
             Bits: ``STALLED`` after a stall, ``COMMAND_LOST`` after one that latches.
@@ -45,16 +38,13 @@ class Stalls:
         return 1 << Reason.STALLED | is_lost << Reason.COMMAND_LOST
 
     def has_passed(self, boot_ns: int) -> bool:
-        """Return whether this period has stalled, at a time since the boot, [ns]."""
+        """Return whether this period has stalled, at a boot time, [ns]."""
         return self._last is not None and boot_ns - self._last[1] > self._shortest_ns
 
     def excuse(self, found: int, now_ns: int, *, is_heard: bool) -> int:
-        """Return the reason bits, a lost state replaced by a stale one after a stall.
+        """Return the reason bits; after a stall a lost state is only stale.
 
-        Args:
-            found: Reasons, as bits.
-            now_ns: Monotonic time, [ns].
-            is_heard: The last state read is a good one.
+        ``is_heard``: the last state read is good.
         """
         self._is_heard |= is_heard
         if not found & _STATE_LOST or now_ns - self._awake_ns >= _WAKING_NS:

@@ -1,6 +1,6 @@
-"""Waits, after a stall of the gate, until the robot is measured to stand.
+"""Waiting, after a stall of the gate, until the measured robot stands.
 
-Until then nothing is sent; going on from the last command would move a robot at rest.
+Going on from the last command would move a robot at rest.
 """
 
 from __future__ import annotations
@@ -27,16 +27,11 @@ class Still:
 
     @property
     def has_seen(self) -> bool:
-        """Whether there was a position since the begin."""
+        """Whether any position was seen."""
         return self._q is not None
 
     def look(self, q: Vec, stamp_ns: int) -> bool:
-        """Return whether positions have been within 2 mrad or 2 mm for 50 ms.
-
-        Args:
-            q: Newest position, shape (n,), [rad] or [m].
-            stamp_ns: Its time of measurement, [ns].
-        """
+        """Return whether q, shape (n,), stayed within 2 mrad or 2 mm for 50 ms."""
         if self._q is None or not np.abs(q - self._q).max() <= _STILL:
             self._q, self._since_ns = q.copy(), stamp_ns
         return stamp_ns - self._since_ns >= _STILL_NS
@@ -46,16 +41,14 @@ class Standstill:
     """Detects standstill, and chooses the position to hold.
 
     Attributes:
-        is_awaited: The gate has stalled in motion, and the robot may still move.
+        is_awaited: The robot may still move after a stall.
     """
 
     def __init__(self, is_arm: Bools, lag_bound: float, patience: float) -> None:
-        """Make it.
+        """Make it for a mask of arm joints, shape (n,).
 
-        Args:
-            is_arm: Joints that are no grippers, shape (n,).
-            lag_bound: Largest distance at rest from the command, [rad].
-            patience: Longest motion after a stall, [s].
+        ``lag_bound`` is the largest distance from the command, [rad]; ``patience`` the
+        longest motion after a stall, [s].
         """
         self.is_awaited = False
         self._is_arm, self._lag_bound = is_arm, lag_bound
@@ -68,18 +61,18 @@ class Standstill:
         self._still.forget()
 
     def look(self, meas: FollowerState | None) -> bool:
-        """Return whether the measured robot stands, which ends the waiting."""
+        """Return whether the robot stands; ends the waiting."""
         if meas is None:
             return False
         self.is_awaited = not self._still.look(meas.q, meas.stamp_ns)
         return not self.is_awaited
 
     def is_overdue(self, now_ns: int) -> bool:
-        """Return whether the robot moves for longer than any brake takes."""
+        """Return whether motion lasts longer than any brake takes."""
         is_late = now_ns - self._begin_ns > self._patience_ns
         return is_late and self._still.has_seen
 
     def choose(self, q_held: Vec, q_meas: Vec) -> Vec:
-        """Return the position to begin at: q_held, or q_meas if the arm is far off."""
+        """Return q_held, or q_meas if the arm is far off."""
         is_off = np.abs(q_held - q_meas)[self._is_arm] > self._lag_bound
         return np.where(self._is_arm & is_off.any(), q_meas, q_held)

@@ -1,4 +1,4 @@
-"""The gate's states: a table; transitions outside it are ignored."""
+"""The gate's states: a table; other transitions are ignored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paprle.contracts.types import GateState
 
 
 class Event(str, Enum):
-    """Events that may move the gate from one state to another."""
+    """Events that may change the gate's state."""
 
     ARM = "the session asks for READY, and the follower's state is fresh and plausible"
     ENGAGE = "the session asks to move"
@@ -34,5 +34,5 @@ TABLE: dict[tuple[GateState, Event], GateState] = {
 
 
 def step_state(state: GateState, event: Event) -> GateState:
-    """Return the next state; the same one when the table has no such transition."""
+    """Return the next state; the same one without a transition."""
     return TABLE.get((state, event), state)

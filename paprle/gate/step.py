@@ -1,7 +1,4 @@
-"""One period of the gate, compiled: propose a velocity, and make it safe to send.
-
-``avoidance_qp`` stands between where needed. Kernels pass memory as two blocks.
-"""
+"""One period of the gate, compiled, around ``avoidance_qp``."""
 
 from __future__ import annotations
 
@@ -70,14 +67,8 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
 ) -> tuple[int, int, float]:
     """Write the next command toward the target; without one, brake.
 
-    Args:
-        floats: The gate's memory.
-        integers: The gate's memory.
-        h: Period, [s].
-        scale: Allowed share of V.
-        has_feedforward: The target's velocity is given.
-        is_blocked: Keep the command within E of q_meas.
-        is_chosen: Second half of a period: send the QP's ``v_next``.
+    ``scale`` is the allowed share of V; ``is_blocked`` keeps the command within E of
+    q_meas; ``is_chosen``, the second half, sends the QP's ``v_next``.
 
     Returns:
         Flags; number of rows if one is broken, else 0; smallest distance, [m].
@@ -138,7 +129,6 @@ def _finish(floats: Vec, integers: Ints, h: float) -> int:
 
 @compiled
 def _brake(floats: Vec, integers: Ints, h: float) -> float:
-    """Write full braking; return the smallest distance, [m]."""
     limits, box, motion, _, _, smoothing = view_memory(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
@@ -154,7 +144,6 @@ def _brake(floats: Vec, integers: Ints, h: float) -> float:
 
 @compiled
 def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
-    """Adopt the last step, and write the velocity box."""
     limits, box, motion, _, _, _ = view_memory(floats, integers)
     for i in range(len(motion.q_cmd)):
         motion.q_cmd[i], motion.dq_cmd[i] = motion.q_next[i], motion.v_next[i]
@@ -165,7 +154,6 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
 
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
-    """Measure all pairs from command to robot; return the least distance, [m]."""
     limits, box, motion, collision, _, _ = view_memory(floats, integers)
     c, q_meas, measured = motion.q_cmd, motion.q_meas, collision.measured
     travel = collision.scratch.travel
@@ -188,7 +176,6 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
 
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
-    """Write the velocity nearest to the goal within joint and tool limits."""
     limits, box, motion, collision, tools, _ = view_memory(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
@@ -222,7 +209,6 @@ def _brake_idle_limbs(limits: Limits, box: Box) -> None:
 
 @compiled
 def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
-    """Scale ``v_next`` until verified (V2), else brake; return IS_UNVERIFIED or 0."""
     limits, box, motion, collision, tools, _ = view_memory(floats, integers)
     motion.share[:], flags = 1.0, 0
     for _ in range(_MOST_REFUSALS * len(motion.share)):
@@ -240,7 +226,6 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
 
 @compiled
 def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
-    """Return whether ``v_next`` has a verified stop; note if it is synchronised."""
     limits, _, motion, collision, _, _ = view_memory(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
@@ -261,7 +246,6 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
 def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
-    """Return whether ``v_next`` and braking by ``ddq_max`` are clear and slow."""
     _, _, motion, collision, tools, _ = view_memory(floats, integers)
     c, v = motion.q_cmd, motion.v_next
     for i in range(len(v)):

@@ -1,4 +1,4 @@
-"""Cartesian limits of the tools: speed (C2), and slowing near singularities (C3)."""
+"""Cartesian limits of tools: speed (C2), and slowing near singularities (C3)."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class Tools(NamedTuple):
     """End-effectors of l limbs of a robot of n joints.
 
     Attributes:
-        joint: Joint of the robot's tree that moves it, shape (l,).
+        joint: Of the tree that moves it, shape (l,).
         p: Its place in that joint, shape (l, 3), [m].
         is_member: The limb's own joints, shape (l, n).
         reach: Largest speed per joint, shape (l, n), [m/rad].
-        speed: Speed limit, shape (1,), [m/s]; inf: none.
+        speed: Limit, shape (1,), [m/s]; inf: none.
         sigma: Singular value of Q^½ J below which it slows, shape (1,); 0: never.
         J: Jacobian, shape (6, n).
-        weight: Weight of a joint's own motion, shape (n,), [m²/rad²] or [1].
-        metric: Σ Jᵀ Q J of all tools plus ``weight``, shape (n, n).
-        pull: Metric times the wanted velocity, plus bends, shape (n,).
-        bend: A tool's deviation from the wanted path, shape (6,).
+        weight: Of a joint's own motion, shape (n,), [m²/rad²] or [1].
+        metric: Σ Jᵀ Q J plus ``weight``, shape (n, n).
+        pull: Metric times wanted velocity, plus bends, shape (n,).
+        bend: Deviation from the wanted path, shape (6,).
         gram: Q^½ J Jᵀ Q^½, shape (6, 6).
-        tips: Places of all tools, twice, shape (2, l, 3), [m].
+        tips: Places of tools, twice, shape (2, l, 3), [m].
     """
 
     joint: Ints
@@ -74,7 +74,7 @@ class Tools(NamedTuple):
 
 
 def fill_tools(tools: Tools, robot: RobotModel) -> None:
-    """Write the end-effectors of a robot, without limits.
+    """Write a robot's end-effectors, without limits.
 
     Raises:
         ConfigError: If the reach of one is unbounded.
@@ -94,7 +94,7 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
 
 
 def fill_weights(tools: Tools, reach: Reach) -> None:
-    """Write ``weight`` from the bodies' largest speeds per joint."""
+    """Write ``weight`` from the bodies' speeds per joint."""
     most = np.full(len(tools.weight), _ROTATION)
     np.maximum.at(most, reach.column, reach.rate)
     is_limb = tools.is_member.any(axis=0)
@@ -103,7 +103,6 @@ def fill_weights(tools: Tools, reach: Reach) -> None:
 
 
 def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
-    """Return a bound of |∂p/∂q| of a tool for each joint, shape (n,)."""
     tree = robot.tree
     reach = np.zeros(len(robot.joint_names))
     length = float(np.linalg.norm(T_joint_tool.translation))
@@ -124,9 +123,9 @@ def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
 def slow_tools(
     tools: Tools, collision: Collision, box: Box, c: Vec, reaches_goal: Vec
 ) -> int:
-    """Scale the wanted velocities of limbs down to the limits of their tools.
+    """Scale wanted velocities down to the limits of tools.
 
-    ``reaches_goal`` is cleared for joints that were scaled down.
+    ``reaches_goal`` is cleared for the scaled joints.
 
     Returns:
         ``IS_TOOL_FAST``, ``IS_SINGULAR`` or 0.
@@ -163,7 +162,7 @@ def fill_metric(
 ) -> None:
     """Write the QP's ``metric`` and ``pull``, by the motion of tools.
 
-    ``pull`` corrects the bend of a straight joint path near the goal.
+    ``pull`` straightens the joint path near the goal.
     """
     metric, pull, tree = tools.metric, tools.pull, collision.scene.tree
     here, there = collision.measured.at_command, collision.scratch.placed
@@ -191,7 +190,6 @@ def fill_metric(
 def _fill_bend(
     tools: Tools, here: Placed, there: Placed, limb: int, goal_error: Vec, wanted: Vec
 ) -> None:
-    """Write the deviation of the tool's path to its goal from that of ``wanted``."""
     last, bend = tools.joint[limb], tools.bend
     p_here, p_there = tools.tips[0, limb], tools.tips[1, limb]
     _fill_place(tools, there, limb, last, p_there)
@@ -221,7 +219,6 @@ def _fill_bend(
 
 @compiled
 def _fill_jacobian(tools: Tools, tree: Tree, placed: Placed, limb: int) -> None:
-    """Write a tool's Jacobian, of its limb's joints, in the root's axes."""
     tools.J[:] = 0.0
     last = i = tools.joint[limb]
     place = tools.tips[0, limb]
@@ -267,7 +264,6 @@ def _fill_place(tools: Tools, placed: Placed, limb: int, last: int, place: Vec) 
 
 @compiled
 def _find_speed(tools: Tools, v: Vec) -> float:
-    """Return ‖J_p v‖, [m/s]."""
     square = 0.0
     for a in range(3):
         speed = 0.0
@@ -347,9 +343,9 @@ def _begin_where_it_ended(tips: Vec) -> None:
 def are_slow(
     tools: Tools, collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
-    """Return whether tools keep to their speed in the next period and in braking.
+    """Return whether tools keep their speed in the next period and in braking.
 
-    False, too, if that is undecided in time.
+    Undecided in time is False.
     """
     if tools.speed[0] == math.inf:
         return True

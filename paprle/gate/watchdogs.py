@@ -1,4 +1,4 @@
-"""Watches of set-points (A1–A3) and measurements (L1–L3), which return reasons.
+"""Watches of set-points (A1–A3) and measurements (L1–L3).
 
 Times are of the gate's own clock: a sender's stamp never extends life.
 """
@@ -42,10 +42,7 @@ _LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
 class SetpointWatch:
     """Accepts set-points in order and measures their age (A1–A3).
 
-    Attributes:
-        newest: The newest accepted set-point; None before the first.
-        q_des: Its positions, shape (n,), [rad].
-        dq_des: Its velocities, shape (n,), [rad/s].
+    ``q_des``, [rad], and ``dq_des``, [rad/s], have shape (n,).
     """
 
     def __init__(self, settings: GateSettings) -> None:
@@ -59,7 +56,7 @@ class SetpointWatch:
         self.q_des = self.dq_des = np.empty(0)
 
     def update(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
-        """Adopt the newest record of the mailbox, if newer than the last."""
+        """Adopt the mailbox's record if newer than the last."""
         if record is None:
             return ()
         self._codec = self._codec or HeadCodec(SetpointHead, record.dtype)
@@ -80,13 +77,13 @@ class SetpointWatch:
         return ()
 
     def compute_age(self, now_ns: int) -> float:
-        """Return the age of the newest set-point and its leader data, [s]."""
+        """Return the age of the newest set-point with its leader data, [s]."""
         if self.newest is None:
             return float("inf")
         return (now_ns - self._arrived_ns + self._source_age_ns) * 1e-9
 
     def check(self, now_ns: int) -> tuple[Reason, ...]:
-        """Return the reason if the newest set-point is too old."""
+        """Return the reason if the newest is too old."""
         if self.newest is None:
             return (Reason.COMMAND_STALE,)
         silence_ns = now_ns - self._arrived_ns
@@ -112,11 +109,7 @@ class MotionBounds(NamedTuple):
 
 
 class MeasurementWatch:
-    """Compares the follower's motion with its commands (L1–L3).
-
-    Attributes:
-        is_blocked: Some joint is in contact.
-    """
+    """Compares the follower's motion with its commands (L1–L3)."""
 
     def __init__(
         self,
@@ -161,7 +154,7 @@ class MeasurementWatch:
         self._timers[:] = 0.0
 
     def check_state(self, state: FollowerState, now_ns: int) -> tuple[Reason, ...]:
-        """Return the reason if the measured state is not fresh and plausible (L3)."""
+        """Return the reason against the measured state, if any (L3)."""
         if state.stop_reason:
             return (Reason.FOLLOWER_STOP,)
         age = (now_ns - state.stamp_ns) * 1e-9
@@ -183,12 +176,9 @@ class MeasurementWatch:
     ) -> tuple[Reason, ...]:
         """Return reasons if the follower does not follow, lag and sag allowed for.
 
-        A joint away from its command that stands or creeps is blocked, in contact.
-
-        Args:
-            q_cmd: The command, shape (n,), [rad].
-            dq_cmd: Its velocity, shape (n,), [rad/s].
-            is_following: False while the command returns to the follower.
+        A joint that stands or creeps off its command is blocked. ``q_cmd``, [rad],
+        ``dq_cmd``, [rad/s], have shape (n,); ``is_following``: the command does not
+        return.
         """
         newest = self._commands[self._n_commands % len(self._commands)]
         newest[0], newest[1] = q_cmd, dq_cmd
@@ -232,11 +222,10 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     was_blocked: bool,
     is_following: bool,
 ) -> int:
-    """Return the reasons, as bits, of measured motion beside delayed commands.
+    """Return reason bits of measured motion beside delayed commands.
 
-    ``commands`` is a ring of positions and velocities, shape (m, 2, n); ``limits`` are
-    ``MotionBounds`` as an array; ``timers`` of lag, overspeed, reversed motion and the
-    excuse by contact, shape (4,), [s], are changed.
+    ``commands`` is a ring of positions and velocities, (m, 2, n); ``timers``, (4,),
+    [s], of lag, overspeed, reversal and contact, are changed.
     """
     m, bounds = len(commands), _unpack(limits)
     then = commands[n_commands % m if n_commands >= m else 0]

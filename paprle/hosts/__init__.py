@@ -15,7 +15,7 @@ def check(resolved: Resolved) -> Rehearsal:
     """Return the findings of a dry run, which opens nothing.
 
     Raises:
-        PaprleError: If the parts do not fit together.
+        PaprleError: If the parts do not fit.
     """
     from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
@@ -33,10 +33,10 @@ def run(resolved: Resolved) -> int:
     """Run a session to its end.
 
     Returns:
-        The exit code, see ``paprle.hosts.exit_codes``.
+        The exit code.
 
     Raises:
-        PaprleError: If leader, follower and env do not fit; nothing was started.
+        PaprleError: If the parts do not fit; nothing was started.
     """
     from paprle.hosts.operator.status import print_line  # noqa: PLC0415 - keeps --help fast
     from paprle.ipc.process import (  # noqa: PLC0415 - keeps --help fast

@@ -1,8 +1,4 @@
-"""Recording of leaders without a robot.
-
-The episode holds the samples that a session would have accepted;
-``leader=offline`` plays them on any robot.
-"""
+"""Recording of leaders without a robot."""
 
 from __future__ import annotations
 
@@ -36,13 +32,13 @@ _NONE = "none"
 
 
 class Capture:
-    """Recorder of leaders, tick by tick, without a follower."""
+    """Records leaders without a follower."""
 
     def __init__(self, resolved: Resolved, clock: Clock) -> None:
-        """Prepare the capture; nothing is opened.
+        """Prepare; nothing is opened.
 
         Raises:
-            ConfigError: If there is no folder to write to.
+            ConfigError: Without a folder to write to.
         """
         if resolved.record.dir is None:
             raise ConfigError(
@@ -114,7 +110,7 @@ class Capture:
         self.recorder.finish(reason, now_ns)
 
     def summarise(self) -> list[str]:
-        """Return the number, rate and refused samples of each leader."""
+        """Return number, rate and refusals of each leader's samples."""
         refused = Counter(self._samples.refused)
         told = []
         for name, arrivals in self._arrivals.items():
@@ -165,7 +161,7 @@ class Capture:
 def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
     """Return the closed capture of leaders.
 
-    It ends with the leaders, after ``session.duration``, or by ``has_ended``.
+    It ends with them, after ``session.duration``, or by ``has_ended``.
 
     Raises:
         ConfigError: If it cannot be written.

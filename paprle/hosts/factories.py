@@ -1,7 +1,4 @@
-"""Factories of session parts that need no robot model, compiled kernel or URDF.
-
-Roles that move nothing start sooner with them.
-"""
+"""Factories of parts without robot model, kernel or URDF."""
 
 from __future__ import annotations
 
@@ -30,17 +27,17 @@ EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks fi
 
 
 def make_payload(resolved: Resolved, robot: RobotInfo) -> dict[str, Any]:
-    """Return the payload of every role, as JSON values."""
+    """Return every role's payload as JSON values."""
     return {"config": resolved.to_dict(), "robot": robot_to_dict(robot)}
 
 
 def read_payload(payload: Mapping[str, Any]) -> tuple[Resolved, RobotInfo]:
-    """Return the config and the robot of ``make_payload``."""
+    """Return config and robot of a payload."""
     return Resolved.from_dict(payload["config"]), robot_from_dict(payload["robot"])
 
 
 def wait_for_others(role: Role) -> dict[str, Any] | None:
-    """Return the ready reports of ``starts_after``; None if the session gave up."""
+    """Return the awaited ready reports; None if the session gave up."""
     told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
     line = sys.stdin.readline() if sys.stdin in told else ""
     said: dict[str, Any] | None = json.loads(line) if line else None
@@ -53,17 +50,7 @@ def make_leader(
     name: str = ALONE,
     robot: RobotInfo | None = None,
 ) -> Leader:
-    """Construct one leader of the config, closed.
-
-    Args:
-        resolved: The config.
-        clock: Monotonic time, [ns].
-        name: Its name; omitted for a single leader.
-        robot: The robot that it drives; None if unknown.
-
-    Returns:
-        The leader.
-    """
+    """Construct one leader, closed."""
     choice = resolved.only_leader if name == ALONE else resolved.leaders[name]
     spec = find_plugin("leader", choice.type)
     leader: Leader = load_factory(spec)(choice.config, clock)
@@ -94,13 +81,13 @@ def make_leader_info(resolved: Resolved, robot: RobotInfo) -> LeaderInfo:
 
 
 def list_objects(resolved: Resolved) -> tuple[str, ...]:
-    """Return the objects whose poses the follower may report."""
+    """Return the objects that the follower may report."""
     env = resolved.env
     return env.objects if isinstance(env, FollowerSettings) else ()
 
 
 def list_placed(resolved: Resolved) -> tuple[str, ...]:
-    """Return the objects that an operator may place at a page."""
+    """Return the objects that an operator may place."""
     return resolved.session.objects
 
 
@@ -128,7 +115,7 @@ def make_camera(
 
 
 def list_observers(resolved: Resolved) -> dict[str, Any]:
-    """Return the configs of the requested observers, by name."""
+    """Return the configs of requested observers by name."""
     configs = {
         name: getattr(resolved.observers, name, None) for name in list_names("observer")
     }
@@ -136,7 +123,7 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
 
 
 def list_controls(resolved: Resolved) -> list[str]:
-    """Return the names of the observers with controls."""
+    """Return the observers with controls."""
     return [
         name
         for name in list_observers(resolved)
@@ -145,12 +132,12 @@ def list_controls(resolved: Resolved) -> list[str]:
 
 
 def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
-    """Return the config with a page of the session, if one is needed.
+    """Return the config, with a page if needed.
 
     A terminal, a leader moved at the page, or ``is_asked`` need one.
 
     Raises:
-        ConfigError: If a leader is moved at the page and there is none.
+        ConfigError: If a leader is moved at a page that is off.
     """
     is_seen = is_asked or (sys.stdin is not None and sys.stdin.isatty())
     is_moved = any(
@@ -171,7 +158,7 @@ def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
 
 
 def sees(observer: type[Observer]) -> bool:
-    """Return whether a kind of observer wants images."""
+    """Return whether an observer wants images."""
     return observer.show is not Observer.show
 
 

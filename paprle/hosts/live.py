@@ -1,4 +1,4 @@
-"""Live session: starts the roles, runs the tick and shuts down in order (K4)."""
+"""Live session: runs processes and tick; shuts down in order (K4)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class LiveSession:
-    """One run of a session with its processes."""
+    """A session with its processes."""
 
     def __init__(self, plan: SessionPlan) -> None:
         self.plan = plan
@@ -218,7 +218,6 @@ class LiveSession:
         self._post_feedback(output.feedback)
 
     def _post_feedback(self, feedback: Feedback) -> None:
-        """Write the feedback, after the anchors if they changed."""
         anchors = self.core.motion.anchors
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
@@ -228,7 +227,6 @@ class LiveSession:
         )
 
     def _watch(self) -> None:
-        """Handle reports and deaths; raise SessionError if one is fatal."""
         self._take_reports()
         self._recording.look(time.monotonic_ns())
         self._restarts.look(time.monotonic_ns())
@@ -239,7 +237,6 @@ class LiveSession:
                 self._lose(role.spec)
 
     def _lose(self, spec: RoleSpec) -> None:
-        """Handle the loss of a process; raise SessionError if it is fatal."""
         words = self._children.describe_death(spec.name)
         self._lost[spec.name] = words
         if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
@@ -282,7 +279,6 @@ class LiveSession:
         self._desk.pass_far_on(time.monotonic_ns())
 
     def _fail(self, err: Exception) -> None:
-        """Stop the robot and show the error; the black box is written at rest."""
         stop = self.core.make_last_setpoint(Request.STOP, time.monotonic_ns())
         self._children.box("setpoint").write(stop)
         self.core.end_reason = f"failed: {type(err).__name__}"
@@ -291,7 +287,6 @@ class LiveSession:
         print_line(self._trouble + what, is_error=True)
 
     def _take_thread_error(self, failure: threading.ExceptHookArgs) -> None:
-        """Raise the error of a thread in the tick (K2)."""
         self._thread_error = failure.exc_value
 
     def _close(self) -> None:
@@ -325,7 +320,6 @@ class LiveSession:
             print_line(line)
 
     def _list_shutdown_steps(self) -> list[Callable[[], None]]:
-        """Return the shutdown steps, last row first (K4)."""
         # The last record on a port is written before its reader ends.
         last_steps = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
         steps: list[Callable[[], None]] = []
@@ -386,7 +380,6 @@ class LiveSession:
             self._recording.take_event(event, now_ns)
 
     def _keep_black_box(self) -> None:
-        """Write the last states if anything failed."""
         if not self._trouble or self._black_box.is_empty:
             return
         reports = [report for _, report in self._children.reports]
@@ -412,7 +405,6 @@ class LiveSession:
         return self._operator.actions.quit > 0
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
-        """End cleanly at the first signal; skip the park at the second."""
         self._signal = self._signal or number
         self._operator.add("quit")
 

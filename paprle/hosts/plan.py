@@ -1,7 +1,4 @@
-"""Construction of a session's parts from the config; opens nothing.
-
-Session and child processes use it, so that all see the same parts.
-"""
+"""Construction of a session's parts; opens nothing."""
 
 from __future__ import annotations
 
@@ -59,11 +56,7 @@ _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """The parts of a session, none of them open.
-
-    Attributes:
-        leaders: The leaders by name; a single one is called ``ALONE``.
-    """
+    """The parts of a session, closed."""
 
     resolved: Resolved
     robot: RobotModel
@@ -77,12 +70,7 @@ class SessionPlan:
         return self.layout.leader.has_buttons or bool(list_controls(self.resolved))
 
     def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
-        """Return the core before its first tick.
-
-        Args:
-            session_id: A new number for each session.
-            is_interactive: An operator can clear a stop.
-        """
+        """Return a core; ``is_interactive``: stops can be cleared."""
         motion = Motion(
             self.robot,
             self.retargeting,
@@ -100,10 +88,10 @@ class SessionPlan:
         )
 
     def check_space(self) -> None:
-        """Check that the planned recording fits on the disk.
+        """Check that the recording fits on the disk.
 
         Raises:
-            ConfigError: If there is too little room; nothing has been started.
+            ConfigError: If there is too little room.
         """
         record = self.resolved.record
         if record.dir is None:
@@ -121,7 +109,7 @@ class SessionPlan:
         return _list_others(self.resolved)
 
     def describe(self) -> str:
-        """Return a summary of leaders and robot, in a few lines."""
+        """Return a summary of leaders and robot."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
@@ -176,10 +164,10 @@ def make_robot(resolved: Resolved) -> RobotModel:
 
 
 def make_through(resolved: Resolved) -> RobotModel | None:
-    """Return the robot of ``retarget.through``, or None without one.
+    """Return the robot of ``retarget.through``, if any.
 
     Raises:
-        ConfigError: With all problems of its URDF and settings.
+        ConfigError: With all problems.
     """
     if resolved.through is None:
         return None
@@ -188,10 +176,10 @@ def make_through(resolved: Resolved) -> RobotModel | None:
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> SessionPlan:
-    """Return the plan of a session, with nothing opened.
+    """Return the plan of a session.
 
     Raises:
-        ConfigError: If leader, follower and env do not fit; lists all problems.
+        ConfigError: If parts do not fit; with all problems.
     """
     _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
@@ -233,7 +221,6 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> SessionPl
 
 
 def _check_solver(resolved: Resolved) -> None:
-    """Raise MissingDependency, with the install command, for a missing solver."""
     solver = resolved.gate.solver
     if find_spec(solver) is None:
         raise MissingDependency(
@@ -243,7 +230,7 @@ def _check_solver(resolved: Resolved) -> None:
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
-    """Return section ``feedback``, its loop limited by the devices' rates."""
+    """Return ``feedback`` with a loop that the devices allow."""
     feedback: FeedbackSettings = resolved.feedback
     least = find_loop_delay(leader.rate, resolved.session.rate, find_rate(resolved))
     delay = max(feedback.rig.loop_delay, least)
@@ -281,7 +268,6 @@ def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
 
 
 def _check_others(resolved: Resolved, robot: RobotModel) -> None:
-    """Raise ConfigError for observers, advisors or cameras that cannot start."""
     for what, who in _list_others(resolved).items():
         if who and what != "advisors" and resolved.session.clock != "wall":
             raise ConfigError(
@@ -297,7 +283,6 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
 
 
 def _check_placed(resolved: Resolved) -> None:
-    """Raise ConfigError for names that are repeated, the env's, or invalid."""
     of_env = list_objects(resolved)
     known = [*of_env]
     for name in list_placed(resolved):
@@ -311,13 +296,11 @@ def _check_placed(resolved: Resolved) -> None:
 
 
 def _is_told(name: str, advisors: Collection[str]) -> bool:
-    """Return whether an object is named after an advisor: ADVISOR.ID."""
     advisor, _, number = name.rpartition(".")
     return advisor in advisors and number.isdecimal()
 
 
 def _check_advice(resolved: Resolved) -> None:
-    """Raise ConfigError for modes, views or objects that no advisor provides."""
     limbs = resolved.retarget.limbs.items()
     asked = {f"retarget.limbs.{name}.modes": one.modes for name, one in limbs}
     known = (*BUILT_IN, *list_named(resolved.advisors))
@@ -355,7 +338,6 @@ def _list_footage(resolved: Resolved) -> list[tuple[CameraInfo, Video]]:
 
 
 def _find_existing(folder: Path) -> Path:
-    """Return the folder, or its nearest existing parent."""
     return next(p for p in (folder, *folder.parents) if p.exists())
 
 

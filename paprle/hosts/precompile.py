@@ -1,8 +1,7 @@
 """Compilation of all kernels before the first session (``make setup``).
 
 ``PARTS`` compile in parallel, each in its own cache: Numba's allows one writer per
-file. Finished parts survive an interruption. One process of a user compiles at a time,
-and others wait for it.
+file. Finished parts survive interruption; one process of a user compiles at a time.
 """
 
 from __future__ import annotations
@@ -112,10 +111,7 @@ N_KERNELS = 21 if compiled.PIPELINES else 230
 
 
 def compile_once() -> None:
-    """Compile all kernels that this user's cache lacks.
-
-    A short virtual session meets them all, as they are the same for every robot.
-    """
+    """Compile the kernels missing in the cache."""
     cache = Path(compiled.CACHE)
     done = cache / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
@@ -129,7 +125,6 @@ def compile_once() -> None:
 
 @contextlib.contextmanager
 def _alone(cache: Path) -> Iterator[None]:
-    """Wait until no other process compiles; a killed one holds no lock."""
     with (cache / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,13 +149,10 @@ def _compile(cache: Path) -> None:
 
 @dataclass
 class _Helper:
-    """A process that compiles one part, and its cache folder."""
-
     process: subprocess.Popen[bytes]
     folder: Path
 
     def end(self, cache: Path) -> None:
-        """End the process and take over its kernels."""
         self.process.kill()
         self.process.wait()
         _take_over(self.folder, cache)
@@ -203,7 +195,6 @@ def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
 
 
 def _take_over(source: Path, cache: Path) -> None:
-    """Move missing kernels, each index after the files it names."""
     for index in source.rglob("*.nbi"):
         target = cache / index.relative_to(source)
         if target.exists():
@@ -234,14 +225,13 @@ def _list_files(folder: Path) -> list[Path]:
 
 
 def _end_with(parent: int) -> None:
-    """Let this process be killed when its parent ends, or end it now."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit(1)
 
 
 def main(words: list[str]) -> int:
-    """Compile all missing parts, or one for a parent process; return the exit code."""
+    """Compile missing parts, or one; return the exit code."""
     if words:
         _end_with(int(words[1]))
         with _no_collecting():

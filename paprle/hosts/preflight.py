@@ -17,19 +17,14 @@ from paprle.plugins import find_missing_packages
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The findings of a dry run.
-
-    Attributes:
-        told: The plan, notes, and checks that only a start can do.
-        problems: Reasons to refuse a start.
-    """
+    """Findings of a dry run, with reasons to refuse."""
 
     told: str
     problems: tuple[str, ...]
 
 
 def check_start(plan: SessionPlan) -> None:
-    """Check that every device could be opened, without opening it.
+    """Check that every device could be opened.
 
     Raises:
         ConfigError: With all problems.
@@ -40,14 +35,14 @@ def check_start(plan: SessionPlan) -> None:
 
 
 def rehearse(plan: SessionPlan) -> Rehearsal:
-    """Return the findings of a dry run, which opens nothing."""
+    """Return the findings of a dry run."""
     follower = _make_follower(plan)
     lines = [plan.describe(), *_list_notes(plan), *_list_unchecked(plan, follower)]
     return Rehearsal("\n".join(lines), tuple(find_problems(plan, follower)))
 
 
 def find_problems(plan: SessionPlan, follower: Follower | None) -> list[str]:
-    """Return why devices would not open; a remote follower is None."""
+    """Return reasons against opening; a remote follower is None."""
     problems = [text for one in plan.leaders.values() for text in one.preflight()]
     problems += _list_missing_packages(plan)
     if follower is None:

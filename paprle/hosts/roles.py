@@ -1,7 +1,6 @@
-"""Table of a session's processes and of the ports between them.
+"""Table of a session's processes and ports.
 
-Each process comes after those that outlive it; the session shuts them down from the
-last row to the first (K4).
+Each row comes after those that outlive it; the last is shut down first (K4).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ RECORDING = "recording"
 
 
 class IfLost(Enum):
-    """The session's reaction to the death of a process."""
+    """The session's reaction to a process's death."""
 
     END = "the session ends"
     BRAKE = "its limbs brake and hold; the session ends with the last one"
@@ -59,12 +58,11 @@ class RoleSpec:
     """One process of a session.
 
     Attributes:
-        name: Its kind, with a colon and the instance where there are several.
+        name: Its kind, and the instance after a colon.
         shutdown: Time limit for its end, [s].
-        is_left_slowly: Its end moves an arm, for which there is time whatever passed.
+        is_left_slowly: Its end moves an arm, and gets its full time.
         starts_after: Roles that must be ready before; it gets their reports, and their
             end by a pipe ``<role>_alive``.
-        takes_keys: It receives the terminal's unbound keys.
     """
 
     name: str
@@ -79,7 +77,7 @@ class RoleSpec:
 
 
 def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
-    """Return the processes of a session, each after those that outlive it."""
+    """Return a session's processes, each after those that outlive it."""
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
     controls = list_controls(resolved)
     told = ("tick", "status", NEWS, *advice)
@@ -98,7 +96,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
-    """Return the gate's row, or that of its stand-in for a remote gate."""
+    """Return the gate's row, or its remote stand-in's."""
     return RoleSpec(
         name=GATE,
         module="paprle.hosts.two_hosts.remote_gate"
@@ -114,7 +112,7 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
 
 
 def list_sights(resolved: Resolved) -> tuple[str, ...]:
-    """Return the ports read by viewers of session and cameras."""
+    """Return the ports of session and cameras for viewers."""
     frames = (name_port(FRAMES, camera) for camera in list_named(resolved.cameras))
     return ("tick", "status", *frames)
 
@@ -138,7 +136,7 @@ def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSp
 
 
 def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
-    """Return the processes beside a served gate, with cameras that are sent."""
+    """Return the processes beside a served gate."""
     gate = make_gate_role(is_remote=False)
     seeing = [
         name
@@ -168,7 +166,7 @@ def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSp
 
 
 def list_filmed(resolved: Resolved) -> list[str]:
-    """Return the names of the recorded cameras."""
+    """Return the recorded cameras."""
     return [
         name
         for name, config in list_named(resolved.cameras).items()
@@ -218,7 +216,7 @@ def _make_recorder(filmed: Sequence[str]) -> RoleSpec:
 
 
 def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
-    """Return the ports between session and processes, by name, not made."""
+    """Return a session's ports, not made."""
     samples = {
         name_port("sample", name): Latest(own.sample)
         for name, own in zip(leaders, split_layout(layout), strict=True)
@@ -236,11 +234,11 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
 
 
 def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
-    """Return the ports of cameras, advisors and observers with controls, not made.
+    """Return the ports of cameras, advisors and controls, not made.
 
     Raises:
-        DeviceError: If one does not know its format.
-        MissingDependency: If it needs a missing package for that.
+        DeviceError: If a format is unknown.
+        MissingDependency: If a format needs a missing package.
     """
     ports: dict[str, Port] = {}
     for name in list_named(resolved.cameras):
@@ -257,7 +255,7 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
 
 
 def list_gate_ports(layout: Layout) -> dict[str, Port]:
-    """Return the ports between a gate and its client, by name."""
+    """Return the ports between a gate and its client."""
     return {
         "setpoint": Latest(layout.setpoint),
         "status": Latest(layout.status),

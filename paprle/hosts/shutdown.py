@@ -1,7 +1,6 @@
-"""Time limits for the end of each process (K4): 5 s in all after Ctrl-C.
+"""Time limits for the end of processes (K4): 5 s in all after Ctrl-C.
 
-Parking comes beside them, and 2.5 s for a leader's arm that falls without torque: it
-sinks slowly. Time is reserved for writing recordings and for braking.
+Parking adds its own, a leader's arm that sinks without torque 2.5 s.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Shutdown:
     """Timer of a session's end."""
 
     def __init__(self, children: Children, park_time: float) -> None:
-        """Start the timer; ``park_time`` is added for going home, [s]."""
+        """Start the timer; ``park_time``, [s], is added."""
         self._children, self._begin = children, time.monotonic()
         self._braking = _BRAKING + park_time
 
@@ -34,7 +33,7 @@ class Shutdown:
         return time.monotonic() - self._begin
 
     def find_status(self) -> Record | None:
-        """Return the gate's status; None if it is gone, silent or out of time."""
+        """Return the gate's status; None if gone, silent or out of time."""
         status = self._children.box("status").read()
         is_late = self._elapsed > self._braking
         if status is None or is_late or not self._children.is_alive(GATE):
@@ -42,7 +41,7 @@ class Shutdown:
         return None if self._is_silent(status) else status
 
     def give_time(self, spec: RoleSpec) -> float:
-        """Return how long a process may take to end from now, [s]."""
+        """Return the time left for a process to end, [s]."""
         kind, _ = split_name(spec.name)
         if self._children.is_stopped(spec.name):
             return _STOPPED

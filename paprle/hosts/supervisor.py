@@ -1,4 +1,4 @@
-"""The child processes of a session: memory, pipes, start and shutdown."""
+"""The child processes of a session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Running:
     """A child process and the pipe whose end-of-file asks it to end.
 
     Attributes:
-        alive_fd: Write end that only this session holds; negative once closed.
+        alive_fd: Write end, this session's alone; negative once closed.
     """
 
     spec: RoleSpec
@@ -42,13 +42,7 @@ class Running:
 
 
 class Children:
-    """The processes of a session and their ports.
-
-    Attributes:
-        specs: Their rows, each after those that outlive it.
-        running: Processes started and not yet joined, by name.
-        reports: Reports with the role's name, newest last.
-    """
+    """The processes of a session and their ports."""
 
     def __init__(
         self,
@@ -56,7 +50,6 @@ class Children:
         ports: Mapping[str, Port],
         payload: Mapping[str, Any],
     ) -> None:
-        """Make the ports; ``payload`` is given to each role beside its name."""
         self.specs = tuple(specs)
         self.ports: dict[str, OpenPort] = make_ports(ports)
         self.running: dict[str, Running] = {}
@@ -78,11 +71,11 @@ class Children:
         return cast(Ring, self.ports[port])
 
     def is_read(self, port: str) -> bool:
-        """Whether a running process reads this port."""
+        """Whether a running process reads a port."""
         return any(port in role.spec.reads for role in self.running.values())
 
     def start(self, *, has_keys: bool = False) -> None:
-        """Start all processes, those that others wait for first."""
+        """Start all processes, the awaited ones first."""
         for spec in sorted(self.specs, key=lambda spec: len(spec.starts_after)):
             self._start(spec, has_input=spec.takes_keys and has_keys)
 
@@ -118,12 +111,9 @@ class Children:
         must_stop: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> dict[str, Report]:
-        """Return the ready reports of all roles; incomplete if the operator gave up.
+        """Return all ready reports; incomplete if the operator gave up.
 
-        Args:
-            timeout: Limit for each, [s].
-            must_stop: Whether the operator has given up.
-            tell: Shows the reason for the wait.
+        ``timeout`` is for each role, [s].
 
         Raises:
             StartRefused: If all those not ready gave a reason.
@@ -148,7 +138,7 @@ class Children:
         return start.ready
 
     def restart(self, name: str) -> None:
-        """Restart a role that was ready before; kill it if it still runs."""
+        """Restart a role, killed if it still runs."""
         role = self.running.pop(name, None)
         if role is not None:
             if role.alive_fd >= 0:
@@ -161,7 +151,7 @@ class Children:
             self.tell(name, {k: self._ready[k] for k in spec.starts_after})
 
     def tell(self, name: str, values: Mapping[str, Any]) -> None:
-        """Write the values that a role waits for to its input."""
+        """Write the awaited values to a role's input."""
         stdin = self.running[name].child.process.stdin
         with contextlib.suppress(BrokenPipeError):  # its death is noticed elsewhere
             if stdin is not None:
@@ -169,7 +159,7 @@ class Children:
                 stdin.flush()
 
     def poll(self) -> list[tuple[str, Report]]:
-        """Return the reports since the last call; never blocks."""
+        """Return the new reports; never blocks."""
         taken = []
         for name, role in self.running.items():
             taken += [(name, report) for report in role.child.poll()]
@@ -184,17 +174,17 @@ class Children:
         return taken
 
     def take_warnings(self) -> list[str]:
-        """Return the roles' new non-fatal warnings, each once."""
+        """Return new non-fatal warnings."""
         taken, self._warnings = self._warnings, []
         return taken
 
     def take_far(self) -> list[Report]:
-        """Return new measurements of operators' hosts, each once."""
+        """Return new measurements of operators' hosts."""
         taken, self._far = self._far, []
         return taken
 
     def count_dropped(self) -> int:
-        """Return the number of records dropped by full rings."""
+        """Return the number of records dropped by rings."""
         rings = [port for port in self.ports.values() if isinstance(port, Ring)]
         return sum(sum(ring.dropped.values()) for ring in rings)
 
@@ -204,13 +194,13 @@ class Children:
         return role is not None and role.child.is_alive
 
     def list_key_fds(self) -> list[int]:
-        """Return the inputs of the roles that take unbound keys."""
+        """Return the inputs of roles that take keys."""
         takers = [role for role in self.running.values() if role.spec.takes_keys]
         stdins = [role.child.process.stdin for role in takers]
         return [stdin.fileno() for stdin in stdins if stdin is not None]
 
     def describe_death(self, name: str) -> str:
-        """Return a role's cause of death, from its last error if any."""
+        """Return a role's cause of death."""
         said = [
             report["message"]
             for who, report in self.reports
@@ -219,19 +209,19 @@ class Children:
         return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
 
     def close_pipe(self, name: str) -> None:
-        """Ask a role to end; ``join`` still has to wait."""
+        """Ask a role to end; ``join`` waits."""
         role = self.running[name]
         if role.alive_fd >= 0:
             os.close(role.alive_fd)
             role.alive_fd = -1
 
     def is_stopped(self, name: str) -> bool:
-        """Whether a signal or a debugger has stopped a role."""
+        """Whether a signal or debugger has stopped a role."""
         role = self.running.get(name)
         return role is not None and role.child.is_stopped
 
     def join(self, name: str, timeout: float | None = None) -> int | None:
-        """End a role and return its exit code, None if killed; ``timeout`` in [s]."""
+        """End a role; return its exit code, None if killed; ``timeout`` in [s]."""
         if name not in self.running:
             return 0
         self.close_pipe(name)
@@ -243,8 +233,6 @@ class Children:
 
 
 class _Start:
-    """Start of the processes; ``refused`` failed with a reason, not by a crash."""
-
     def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:
         self.ready: dict[str, Report] = {}
         self.failures: dict[str, str] = {}
@@ -253,7 +241,6 @@ class _Start:
         self._ends: dict[str, float] = {}
 
     def list_waiting(self) -> list[str]:
-        """Return the roles that may still get ready."""
         return [
             spec.name
             for spec in self._specs
@@ -280,7 +267,6 @@ class _Start:
             self.refused |= set() if "traceback" in report else {name}
 
     def judge(self, dead: Iterable[str]) -> None:
-        """Note roles that died without a report or take too long."""
         now = time.monotonic()
         waiting = set(self.list_waiting())
         for name in waiting & set(dead):

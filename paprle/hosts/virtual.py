@@ -1,4 +1,4 @@
-"""Leaders, tick, gate and a simulated follower in one process, in lock-step.
+"""Leaders, tick, gate and simulated follower in one process, in lock-step.
 
 The loop advances the time, so runs are bit-identical.
 """
@@ -71,12 +71,7 @@ class ListRing:
 
 
 class VirtualSession:
-    """A session on one virtual clock.
-
-    Attributes:
-        actions: The operator's actions, without the leaders' buttons.
-        next_tick_ns: Time of the next tick, [ns]; ``next_gate_ns``: of the gate's.
-    """
+    """A session on one virtual clock."""
 
     def __init__(
         self,
@@ -89,7 +84,7 @@ class VirtualSession:
         """Open everything.
 
         Raises:
-            ConfigError: If the parts do not fit, or one cannot be opened.
+            ConfigError: If parts do not fit or cannot be opened.
         """
         self._say = say
         self.clock = VirtualClock()
@@ -149,7 +144,6 @@ class VirtualSession:
         return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
-        """Open devices; raise ConfigError for a refusal or a real robot."""
         env = self.plan.resolved.env_name
         try:
             info = self.follower.open()
@@ -196,7 +190,7 @@ class VirtualSession:
         return self.core.end_reason
 
     def step(self) -> None:
-        """Advance to the next tick, gate period, or both."""
+        """Advance to the next tick or gate period."""
         self.clock.now_ns = min(self.next_tick_ns, self.next_gate_ns)
         if self.clock.now_ns == self.next_tick_ns:
             self._setpoint, self.is_over = self._tick(self.status)
@@ -210,7 +204,7 @@ class VirtualSession:
 
     @property
     def was_left(self) -> bool:
-        """Whether the robot did not follow most of the time."""
+        """Whether the robot mostly did not follow."""
         return self._progress.was_left
 
     def _tick(self, status: Record) -> tuple[Record, bool]:

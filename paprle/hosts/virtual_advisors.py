@@ -12,7 +12,7 @@ from paprle.ipc.records import Layout, Record
 
 
 class Advised:
-    """The advisors of a session in one process; they see no images."""
+    """The advisors of a session; they see no images."""
 
     def __init__(
         self, resolved: Resolved, robot: RobotInfo, layout: Layout, clock: Clock
@@ -32,7 +32,7 @@ class Advised:
             advisor.open()
 
     def read(self) -> dict[str, Advice]:
-        """Return the last advice of each advisor, with its age."""
+        """Return each advisor's last advice with its age."""
         now_ns = self._clock()
         return {
             name: Advice(record, (now_ns - int(record["stamp_ns"])) * 1e-9)

@@ -1,1 +1,1 @@
-"""Mapping of a leader's samples to a robot's targets: pairing, rules, anchors."""
+"""Mapping of a leader's samples to a robot's targets."""

@@ -1,4 +1,4 @@
-"""Record of the anchors, sent from the session to the leader process."""
+"""Record of the anchors for the leader process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # heavy, and a leader without motors has none
 
 
 def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
-    """Return the layout of the anchors of ``n_limbs`` limbs."""
+    """Return the layout of anchors."""
     m = n_limbs
     return np.dtype(
         [

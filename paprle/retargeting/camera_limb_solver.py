@@ -1,6 +1,6 @@
 """Calm motion of limbs that carry a camera: place counts before turn.
 
-The IK yields angle and uses a part of A; the rest corrects the camera's place.
+The IK yields angle and uses a part of A; the rest corrects the place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DAMPING = 1e-6  # [m²/rad²] chosen: of an arm that is not stretched, a ten-th
 
 
 class CalmSolver(LimbSolver):
-    """An IK that corrects the place of cameras after its solution."""
+    """An IK that then corrects the place of cameras."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class CalmSolver(LimbSolver):
         position_margin: float,
         points: Mapping[str, Vec],
     ) -> None:
-        """Make it for camera origins in the eef's axes by limb, shape (3,), [m]."""
+        """Make it for camera origins in the eef's axes by limb, (3,), [m]."""
         moved = copy(robot)
         moved.limbs = {
             name: _end_at(limb, points[name]) if name in points else limb
@@ -54,7 +54,7 @@ class CalmSolver(LimbSolver):
         ]
 
     def reset(self) -> None:
-        """Forget the last answer: the next call starts from rest."""
+        """Forget the last answer."""
         super().reset()
         self._solved = self._kept = np.full(self._motion.shape[1], np.nan)
 
@@ -67,10 +67,7 @@ class CalmSolver(LimbSolver):
         q_cmd: Vec,
         dt: float | Vec = math.inf,
     ) -> tuple[Vec, Vec, bool]:
-        """Return the solution of ``LimbSolver.solve``, with cameras put in place.
-
-        Errors are those before the correction.
-        """
+        """Return the solution with cameras in place; errors are from before."""
         before, asked = q_prev.copy(), T.copy()
         for i, limb, point in self._cameras:
             own = limb.indices
@@ -90,14 +87,13 @@ class CalmSolver(LimbSolver):
 
 
 def _end_at(limb: Limb, point: Vec) -> Limb:
-    """Return a limb that ends at a point of its eef."""
     moved = copy(limb)
     moved.p_eef = readonly(limb.p_eef + limb.R_eef @ point)
     return moved
 
 
 def keep_place(limb: Limb, point: Vec, T: Vec, q: Vec) -> Vec:
-    """Return joints nearby, within a millimetre, that put a point of the eef in place.
+    """Return joints within a millimetre that put a point of the eef in place.
 
     The point, shape (3,), [m], is in the eef's axes, T is T_base_eef.
     """
@@ -125,7 +121,7 @@ def make_solver(
     slots: Sequence[Sequence[Slot]],
     position_margin: float,
 ) -> tuple[LimbSolver, IkSettings]:
-    """Return the IK of a robot and its settings; limbs with ``look_at`` are calm."""
+    """Return the IK and its settings, calm with ``look_at``."""
     points = {
         name: slot.rule.p_eef_cam
         for name, own in zip(robot.limbs, slots, strict=True)

@@ -1,4 +1,4 @@
-"""Limbs that carry a camera: the camera, its target and its zoom axis."""
+"""Limbs that carry a camera: camera, target and zoom axis."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def find_sights(
     settings: RetargetSettings,
     cameras: Mapping[str, CameraInfo],
 ) -> dict[str, Sight]:
-    """Return the sight of each limb that carries a camera.
+    """Return the sights of limbs with cameras.
 
     Raises:
-        ConfigError: If a name in the settings is unknown; lists all problems.
+        ConfigError: With all unknown names in the settings.
     """
     problems: list[str] = []
     sights = {}
@@ -54,7 +54,7 @@ def find_sights(
 
 
 def place_link(robot: RobotModel, link: str) -> Vec:
-    """Return T_world_link with the robot at home, shape (4, 4)."""
+    """Return T_world_link at home, shape (4, 4)."""
     joint, T_joint_link = robot.link_places[link]
     if joint < 0:
         return np.array(T_joint_link.homogeneous)
@@ -70,7 +70,6 @@ def _mount(
     cameras: Mapping[str, CameraInfo],
     problems: list[str],
 ) -> Vec:
-    """Return T_eef_cam of a limb's camera, shape (4, 4)."""
     joint, T_joint_eef = robot.link_places[robot.limbs[name].eef_link]
     carried = {
         camera: T_joint_link * info.T_link_cam

@@ -28,7 +28,7 @@ def describe_pairing(
     slots: Sequence[Sequence[Slot]],
     ik: IkSettings,
 ) -> str:
-    """Return driver and rule of each limb in one line."""
+    """Return each limb's driver and rule in one line."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for name, own in zip(robot.limbs, slots, strict=True):
         if name not in pairing.limbs:
@@ -61,7 +61,6 @@ def describe_pairing(
 def _group_sources(
     sources: Sequence[LimbSource], slots: Sequence[Slot]
 ) -> list[tuple[str, LimbSource, Slot]]:
-    """Return names of consecutive sources with one rule, and the first of each."""
     groups: list[tuple[str, LimbSource, Slot]] = []
     for source, slot in zip(sources, slots, strict=True):
         if groups and groups[-1][1].rule == source.rule != "axes":
@@ -73,7 +72,6 @@ def _group_sources(
 
 
 def _describe_rank(limb: Limb, pair: LimbPairing, ik: IkSettings) -> tuple[str, ...]:
-    """Return that orientations are followed as far as few joints allow, if so."""
     n_joints, n_rows = len(limb.joint_names), len(list_rows(ik.of_limb(limb.name)))
     is_posed = any(one.rule not in {"joints", *LED_BY_SIGHT} for one in pair.sources)
     if not is_posed or n_joints >= n_rows:
@@ -114,7 +112,6 @@ def _describe_rule(
 
 
 def _list_held(robot: RobotModel, pairing: Pairing) -> list[str]:
-    """Return limbs, and joints of driven limbs, that nothing drives."""
     held = [name for name in robot.limbs if name not in pairing.limbs]
     for name, pair in pairing.limbs.items():
         joints = robot.limbs[name].joint_names

@@ -1,4 +1,4 @@
-"""Sources of a robot's joints in a leader, by order or by name."""
+"""Sources of a robot's joints in a leader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JointSource:
 
 
 class JointFinder:
-    """Finds the sources of joints, and collects ``problems``."""
+    """Finds the sources of joints; collects ``problems``."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class JointFinder:
         _check_joint_map(robot, leader, settings, problems)
 
     def join(self, name: str, limb: str, mode: str) -> tuple[JointSource | None, ...]:
-        """Return the sources of a limb's joints: in the arms' order, or by name."""
+        """Return a limb's sources: by the arm's order, or by name."""
         own = self._robot.limbs[name]
         if limb in self._arms and not self._settings.joint_map:
             return self._join_arm(own, limb)
@@ -92,7 +92,6 @@ class JointFinder:
             )
 
     def _join_arm(self, own: Limb, limb: str) -> tuple[JointSource | None, ...]:
-        """Return joints in the order of the chain, regardless of names."""
         n, n_leader = len(own.joint_names), len(self._arms[limb].joint_names)
         if n != n_leader:
             self.problems.append(
@@ -108,7 +107,7 @@ class JointFinder:
     def find(
         self, limb: str, joint_names: tuple[str, ...], *, is_asked: bool | None = None
     ) -> tuple[JointSource | None, ...]:
-        """Return the source of each joint: as mapped, else the joint of its name.
+        """Return each joint's source: as mapped, else of its name.
 
         Common names count only if asked for, mapped, or of this robot's own motion.
         """
@@ -125,7 +124,7 @@ class JointFinder:
         )
 
     def say_nothing_fits(self, own: Limb | None = None) -> str:
-        """Return the problem of joints that drive nothing, of a limb or of all."""
+        """Return the problem of joints that drive nothing."""
         limbs = [own] if own else list(self._robot.limbs.values())
         names = [joint for limb in limbs for joint in limb.joint_names]
         given = _leader_joints(self._leader)
@@ -148,7 +147,7 @@ def _strip(leader: LeaderInfo, limb: str) -> str:
 
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
-    """Return the problem of a name that does not exist."""
+    """Return the problem of an unknown name."""
     return f"{where}: expected {what}, got '{got}'; {suggest(got, names)}"
 
 
@@ -189,5 +188,5 @@ def _leader_joints(leader: LeaderInfo) -> list[str]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names in quotes, for a message."""
+    """Return quoted names."""
     return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,4 +1,4 @@
-"""Bounds of leader joints, and whole turns between them and the robot's."""
+"""Bounds of leader joints, and whole turns toward the robot's."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from paprle.robot.chain import Limb
 
 
 class _Link(NamedTuple):
-    """A leader's joint that drives one of the robot's: gain · q + offset [rad]."""
-
     row: int
     column: int
     joint: int
@@ -30,10 +28,10 @@ class _Link(NamedTuple):
 
 
 class JointTurns:
-    """Joints of leaders that drive joints of a robot.
+    """Joints of leaders that drive a robot's.
 
     Attributes:
-        bounds: Bounds of the leader's joints, see ``make_free_bounds``, (k, j, 4).
+        bounds: See ``make_free_bounds``, shape (k, j, 4).
     """
 
     def __init__(
@@ -51,10 +49,7 @@ class JointTurns:
     def find(
         self, sample: SampleView, q_cmd: Vec, choices: Mapping[int, int]
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the leader's joints that are off by turns: limb, joint, turns to add.
-
-        ``choices`` is the place of each limb's source among ``slots``, -1: none.
-        """
+        """Yield leader joints off by turns: limb, joint, turns to add."""
         for i, choice in choices.items():
             for link in self._links[i][choice] if choice >= 0 else ():
                 asked = link.gain * sample.q[link.row, link.column] + link.offset

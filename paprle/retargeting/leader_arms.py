@@ -1,7 +1,6 @@
-"""Leaders that are arms: their kinematics, and comparison with a robot's limb.
+"""Leaders that are arms: alike limbs drive joint by joint, others by pose.
 
-Alike limbs are driven joint by joint, others by pose
-(PAPRLE section III, requirements P7, P8, P32).
+Source: PAPRLE section III; requirements P7, P8, P32.
 """
 
 from __future__ import annotations
@@ -24,11 +23,10 @@ _OFFSETS = 0.2  # chosen: share of the arm's size; copies have up to 0.11, other
 
 
 def load_arms(leader: LeaderInfo, through: RobotModel | None = None) -> dict[str, Limb]:
-    """Return the limb of each leader limb that is an arm, or that of ``through``.
+    """Return the limb of each leader arm, or that of ``through``.
 
     Raises:
-        ConfigError: With all problems of their URDFs, or if the robot's limbs are not
-            built as the leader's.
+        ConfigError: With all problems of URDFs, or if limbs are built differently.
     """
     arms: dict[str, Limb] = {}
     problems: list[str] = []
@@ -43,7 +41,6 @@ def load_arms(leader: LeaderInfo, through: RobotModel | None = None) -> dict[str
 
 
 def _replace(arms: Mapping[str, Limb], robot: RobotModel) -> dict[str, Limb]:
-    """Return the robot's limb for each arm: of its name, or the only one."""
     found, problems = dict[str, Limb](), list[str]()
     where = "retarget.through"
     if not arms:
@@ -81,7 +78,7 @@ def _load_arm(arm: LeaderArm) -> Limb:
 
 
 class ArmPoses:
-    """Writes the poses of a leader's hands into a sample."""
+    """Writes hand poses into a sample."""
 
     def __init__(self, leader: LeaderInfo, arms: Mapping[str, Limb]) -> None:
         self._hands = [
@@ -90,7 +87,7 @@ class ArmPoses:
         ]
 
     def place(self, sample: SampleView) -> None:
-        """Fill the pose rows of all arms whose joints are there."""
+        """Fill the poses of arms with known joints."""
         for hand in self._hands:
             q = sample.q[hand.row, : hand.n_joints]
             if np.isfinite(q).all():
@@ -99,8 +96,6 @@ class ArmPoses:
 
 
 class _Hand:
-    """One arm's chain, rooted in the operator's axes."""
-
     def __init__(self, row: int, limb: Limb, R_base: Vec) -> None:
         self.row, self.n_joints = row, len(limb.joint_names)
         tree = limb.tree
@@ -113,7 +108,7 @@ class _Hand:
 
 
 def find_difference(leader: Limb, follower: Limb) -> str:
-    """Return the first difference of two arms; empty when joint can drive joint.
+    """Return the first difference of two arms; empty if joints can drive joints.
 
     At zero, axes must point the same way and lie in the same places but for one scale.
     """
@@ -143,7 +138,6 @@ def find_difference(leader: Limb, follower: Limb) -> str:
 
 
 def _find_axes(limb: Limb) -> tuple[Vec, Vec]:
-    """Return axes and origins of joints at zero, in the base, shape (n, 3)."""
     tree = limb.tree
     R, p = np.empty(tree.R.shape), np.empty(tree.p.shape)
     place_joints(tree, np.zeros(len(limb.joint_names)), R, p)

@@ -1,4 +1,4 @@
-"""Sources that may drive each limb of a robot: rules, and places of their numbers."""
+"""Sources that may drive each limb."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ class Slot(NamedTuple):
     """One source of one limb.
 
     Attributes:
-        row: Place of the leader's limb.
         gripper: Place of the gripper's joint; -1: none.
-        opening: Place of the opening among ``SampleView.numbers``.
+        opening: Place in ``SampleView.numbers``.
         gripper_line: Gain, offset and bounds from opening to joint, shape (4,).
     """
 
@@ -54,10 +53,10 @@ def make_slots(
     pairing: Pairing,
     cameras: Mapping[str, CameraInfo],
 ) -> list[list[Slot]]:
-    """Return the sources of each limb, in the robot's order; empty where it holds.
+    """Return each limb's sources, in the robot's order.
 
     Raises:
-        ConfigError: If the target of a camera is unknown.
+        ConfigError: If a camera's target is unknown.
     """
     sights = find_sights(robot, leader, settings, cameras)
     slots: list[list[Slot]] = []
@@ -87,7 +86,6 @@ def _make_slot(
 
 
 def _find_gripper(robot: RobotModel, limb: Limb) -> tuple[int, Vec]:
-    """Return the gripper's joint, -1: none, and its ``gripper_line``."""
     if limb.gripper is None:
         return -1, np.zeros(4)
     g = limb.gripper
@@ -197,7 +195,7 @@ def _make_axes_rule(
 def make_axes_modes(
     leader: LeaderInfo, limb: Limb, settings: RetargetSettings, leader_limb: str
 ) -> tuple[Vec, ...]:
-    """Return the modes, without advice, in which a leader's axes drive a limb."""
+    """Return the unadvised modes of axes for a limb."""
     kind = read_limb_settings(settings, limb.name).modes or BUILT_IN[0]
     gives_opening = find_part(leader, leader_limb)[1].has_gripper
     has_gripper = limb.gripper is not None and not gives_opening
@@ -205,7 +203,7 @@ def make_axes_modes(
 
 
 def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSettings:
-    """Return the rotation and scale of a limb's motion."""
+    """Return a limb's settings, completed by the general ones."""
     own = settings.limbs.get(limb, LimbRuleSettings())
     return LimbRuleSettings(
         scale=settings.scale if own.scale is None else own.scale,

@@ -1,4 +1,4 @@
-"""Compiled maps from rows of a leader's poses and numbers to targets."""
+"""Compiled maps from a leader's rows to targets."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 ) -> None:
     """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
 
-    A place beyond ``max_travel`` is clamped to it (A5), without a jump on return.
-    ``rows`` gives each limb's row of ``pose``, shape (k, 7), or -1; anchors are as in
-    ``Anchors``, outputs as in ``Target``.
+    A place beyond ``max_travel`` is clamped (A5), without a jump on return. ``rows``
+    are of ``pose``, shape (k, 7), or -1.
     """
     R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     for i in range(len(rows)):
@@ -59,7 +58,6 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @compiled
 def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
-    """Clamp a pose, (4, 4), around p_0; return whether it was beyond."""
     square = 0.0
     for a in range(3):
         square += (T[a, 3] - p_0[a]) ** 2
@@ -73,7 +71,7 @@ def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
 
 @compiled
 def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
-    """Write the leader's pose row of each limb; see ``map_poses``."""
+    """Write each limb's leader pose; see ``map_poses``."""
     for i in range(len(rows)):
         if rows[i] >= 0 and is_pose(pose[rows[i]]):
             for k in range(raw.shape[1]):
@@ -82,10 +80,7 @@ def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
 
 @compiled
 def map_joints(numbers: Vec, source: Ints, line: Vec, q: Vec) -> None:
-    """Write gain · clip(number) + offset of each joint; NaN without a number.
-
-    ``source`` and ``line`` are those of ``RetargetState``.
-    """
+    """Write gain · clip(number) + offset of each joint; NaN without a number."""
     for j in range(len(q)):
         q[j] = math.nan
         if source[j] >= 0 and math.isfinite(numbers[source[j]]):

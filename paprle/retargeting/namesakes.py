@@ -1,4 +1,4 @@
-"""Matching of a leader's limbs with a robot's by their names, without settings.
+"""Matching of a leader's limbs with a robot's by names.
 
 Equal names come first, then joint names, then sides; the order of limbs is a doubt.
 """
@@ -16,7 +16,7 @@ from paprle.robot.discovery.limb_names import find_kind, find_side, find_sides
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Namesakes:
-    """Leader limbs by follower limb, with doubts and problems likewise."""
+    """Leader limbs by follower limb, with doubts and problems."""
 
     limbs: dict[str, str] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Namesakes:
 def match_names(
     limbs: Sequence[LimbInfo], leader: LeaderInfo, by_joints: Mapping[str, str]
 ) -> Namesakes:
-    """Match limbs by their names or joints' names; crossed sides are problems."""
+    """Match limbs by limb or joint names."""
     found, names = Namesakes(), [limb.name for limb in limbs]
     exact = {name: own for name in names if (own := _find_namesake(name, leader))}
     found.limbs.update({**by_joints, **exact})
@@ -55,7 +55,7 @@ def match_names(
 
 
 def match_first(limbs: Sequence[LimbInfo], leader: LeaderInfo) -> Namesakes:
-    """Match a leader's only limb with the first that its side allows, no leg."""
+    """Match a leader's only limb with the first of its side, no leg."""
     found, own = Namesakes(), leader.limbs[0]
     side = _find_leader_sides(leader)[own]
     sides = find_sides({limb.name: limb.joint_names for limb in limbs})
@@ -82,7 +82,7 @@ def match_first(limbs: Sequence[LimbInfo], leader: LeaderInfo) -> Namesakes:
 def match_parts(
     names: Mapping[str, tuple[str, str]], leaders: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
-    """Return leader limbs by robot limb where side and kind occur once in each."""
+    """Match limbs of a unique side and kind."""
     found: dict[str, str] = {}
     for name, (side, kind) in names.items():
         rivals = [other for other, own in names.items() if own == (side, kind)]
@@ -93,7 +93,7 @@ def match_parts(
 
 
 def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
-    """Return a warning if a limb and its leader differ in side; else empty."""
+    """Return a warning if a limb and its leader differ in side."""
     if not side or not own_side or side == own_side:
         return ""
     return (
@@ -103,7 +103,7 @@ def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
 
 
 def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
-    """Return a warning of leader limbs that drive nothing, or an empty text."""
+    """Return a warning of leader limbs that drive nothing."""
     idle = [own for own in leader.limbs if own not in set(used)]
     drive = "drives" if len(idle) == 1 else "drive"
     return f"leader limb {listed(idle)} {drive} nothing" if idle else ""
@@ -112,7 +112,7 @@ def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
 def tell_crossed(
     limbs: Sequence[LimbInfo], leader: LeaderInfo, chosen: Mapping[str, Iterable[str]]
 ) -> Iterator[str]:
-    """Yield a warning for each leader limb of the other side in ``chosen``."""
+    """Yield warnings of leader limbs of the other side."""
     own_sides = _find_leader_sides(leader)
     sides = find_sides({limb.name: limb.joint_names for limb in limbs})
     for name, owns in chosen.items():
@@ -127,7 +127,6 @@ def _tell_map(name: str, own: str) -> str:
 
 
 def _find_leader_sides(leader: LeaderInfo) -> dict[str, str]:
-    """Return the side of each leader limb, or that of its leader's name."""
     limbs = {own: leader.joint_names.get(own, ()) for own in leader.limbs}
     if not leader.parts:
         return find_sides(limbs)
@@ -139,7 +138,6 @@ def _find_leader_sides(leader: LeaderInfo) -> dict[str, str]:
 
 
 def _find_namesake(name: str, leader: LeaderInfo) -> str | None:
-    """Return the leader limb of a limb's own name, its leader's, or both."""
     if name in leader.limbs:
         return name
     of_leader = [own for own in leader.limbs if own.partition(".")[0] == name]

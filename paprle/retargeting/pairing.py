@@ -1,7 +1,4 @@
-"""Pairing of a leader's limbs with a robot's, and the choice of rules.
-
-Joints drive joints where two arms are built alike, or their joint names are the same.
-"""
+"""Pairing of a leader's limbs with a robot's, and the choice of rules."""
 
 from __future__ import annotations
 
@@ -37,9 +34,7 @@ class LimbSource:
     """A source that may drive a limb.
 
     Attributes:
-        joints: Sources of the limb's joints, None holds; empty where a pose or axes
-            drive.
-        reason: Reason for the rule; may be empty.
+        joints: Sources of joints, None holds; empty for poses and axes.
     """
 
     leader_limb: str
@@ -50,7 +45,7 @@ class LimbSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbPairing:
-    """Sources that may drive one limb; the first that may drive does."""
+    """Sources of a limb; the first permitted one drives."""
 
     sources: tuple[LimbSource, ...]
 
@@ -62,11 +57,10 @@ class LimbPairing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Pairing of a leader's limbs with those of the robot.
+    """Pairing of a leader's limbs with a robot's.
 
     Attributes:
-        limbs: Sources of each driven limb, in the robot's order.
-        arms: The arms whose poses drive, by leader limb.
+        arms: Arms whose poses drive, by leader limb.
         doubts: Guesses for the operator to check.
     """
 
@@ -76,11 +70,11 @@ class Pairing:
 
     @property
     def rules(self) -> frozenset[str]:
-        """The rules that are in use."""
+        """The rules in use."""
         return frozenset(s.rule for pair in self.limbs.values() for s in pair.sources)
 
     def of_leader(self, leader: str) -> Pairing:
-        """Return the pairing of one leader of a group, in its own limbs' names."""
+        """Return one leader's pairing, in its own names."""
         if not leader:
             return self
         prefix = f"{leader}."
@@ -103,7 +97,7 @@ class Pairing:
         return Pairing(limbs=limbs, arms=arms)
 
     def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
-        """Return the robot's limbs that a leader's limb moves, and their sources."""
+        """Return the limbs that a leader limb moves."""
         return [
             (name, source)
             for name, pair in self.limbs.items()
@@ -118,10 +112,10 @@ def make_pairing(
     settings: RetargetSettings,
     arms: Mapping[str, Limb],
 ) -> Pairing:
-    """Return the pairing of a robot with a leader and its arms.
+    """Return the pairing of a robot with a leader.
 
     Raises:
-        ConfigError: If leader and robot do not fit; lists all problems.
+        ConfigError: With all problems.
     """
     maker = _PairingMaker(robot, leader, settings, arms)
     limbs = maker.pair_limbs()
@@ -141,8 +135,6 @@ def make_pairing(
 
 
 class _PairingMaker:
-    """Collects pairs, problems and doubts."""
-
     def __init__(
         self,
         robot: RobotModel,
@@ -213,13 +205,11 @@ class _PairingMaker:
         return {name: (settings.mode, limbs) for name, limbs in chosen.items()}
 
     def _note_doubts(self, matched: Namesakes, names: Iterable[str]) -> None:
-        """Keep the doubts of a match that is used."""
         self.doubts += [
             matched.doubts[name] for name in names if name in matched.doubts
         ]
 
     def _note_crossed(self, chosen: Mapping[str, Iterable[str]]) -> None:
-        """Note limbs that the settings give to a leader of the other side."""
         crossed = tell_crossed(self._robot.info.limbs, self._leader, chosen)
         self.doubts += [text for text in crossed if text not in self.doubts]
 
@@ -313,7 +303,6 @@ class _PairingMaker:
         return found
 
     def _match_joints(self) -> dict[str, str]:
-        """Return leader limb by robot limb, by joint names; arms if mapped only."""
         # Arms are left out: they are compared by how they are built.
         is_mapped = bool(self._settings.joint_map)
         limbs = [
@@ -344,7 +333,6 @@ class _PairingMaker:
         return LimbPairing(sources=tuple(found)) if found else None
 
     def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
-        """Return the rule of a limb for a leader limb, and the reason."""
         if mode in LED_BY_SIGHT:  # whatever its leader gives, it says when alone
             return mode, ""
         through = self._settings.through
@@ -364,7 +352,6 @@ class _PairingMaker:
         return mode, reason
 
     def _find_rule(self, name: str, limb: str) -> tuple[str, str]:
-        """Return the rule that fits a leader limb, and the reason."""
         if self._leader.emits_axes(limb):
             return "axes", ""
         if not self._leader.emits_joints(limb):
@@ -377,7 +364,6 @@ class _PairingMaker:
 
 
 def _strip_source(source: LimbSource, prefix: str) -> LimbSource:
-    """Return a source in its own leader's names; joints of others hold."""
     joints = tuple(
         replace(joint, leader_limb=joint.leader_limb.removeprefix(prefix))
         if joint is not None and joint.leader_limb.startswith(prefix)

@@ -1,7 +1,6 @@
 """Retargeting of leaders to a robot: one rule per limb, then the IK.
 
-Limbs begin at their command. Anchors come from commands, not from the robot's state
-(``safety.md`` 0.1, S2).
+Anchors come from commands, not from the robot's state (``safety.md`` 0.1, S2).
 """
 
 from __future__ import annotations
@@ -51,15 +50,7 @@ _NO_ADVICE: Mapping[str, Advice] = {}
 
 
 class Retargeting:
-    """Retargeting of leaders to one robot; its only memory is the IK's own motion.
-
-    Attributes:
-        slots: Sources that may drive each limb of the robot, in order.
-        turns: Bounds and turns of leader joints.
-        has_poses: Any limb may be driven by a pose.
-        rows: Poses of leaders and targets for a recording.
-        placed: Objects that an operator placed, see ``RuleInputs``.
-    """
+    """Retargeting of leaders to one robot; its only memory is the IK's own motion."""
 
     def __init__(  # noqa: PLR0913 - all that a session has to pair
         self,
@@ -72,13 +63,10 @@ class Retargeting:
         through: RobotModel | None = None,
         cameras: Mapping[str, CameraInfo] | None = None,
     ) -> None:
-        """Pair leaders, seen as one, with a robot.
-
-        ``position_margin`` is the gate's, [rad]; ``through`` is the robot that
-        ``settings.through`` names.
+        """Pair leaders, seen as one, with a robot; ``position_margin`` is in [rad].
 
         Raises:
-            ConfigError: If they cannot be paired; lists all problems.
+            ConfigError: With all problems.
         """
         ik = ik_settings or IkSettings()
         check_made(ik, "ik")
@@ -105,14 +93,14 @@ class Retargeting:
         self.rows = TargetRows(robot, kinds, settings.max_travel)
 
     def describe(self) -> str:
-        """Return driver and rule of each limb in one line."""
+        """Return each limb's driver and rule in one line."""
         return describe_pairing(
             self._robot, self.pairing, self.settings, self.slots, self.ik
         )
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether the robot may have to align with a leader before it engages."""
+        """Whether the robot may have to align first."""
         rules = [slot.rule for slots in self.slots for slot in slots]
         return not all(rule.begins_at_command for rule in rules)
 
@@ -122,7 +110,7 @@ class Retargeting:
         return self.slots[limb][choice].rule.begins_at_command
 
     def anchor(self, sample: SampleView, q_cmd: Vec) -> RetargetState:
-        """Engage every limb by its first source, from a command at rest."""
+        """Engage every limb by its first source, from rest."""
         return self.engage(None, self._first, sample, q_cmd)
 
     def engage(
@@ -132,10 +120,10 @@ class Retargeting:
         sample: SampleView,
         q_cmd: Vec,
     ) -> RetargetState:
-        """Return the state in which limbs begin anew by one of their sources, or hold.
+        """Return the state in which limbs begin anew or hold.
 
-        ``state`` is the one before, None when idle; ``choices`` give the source among
-        ``slots`` by limb, -1 holds; ``q_cmd`` is at rest in these limbs.
+        ``state`` is None when idle; ``choices`` are sources among ``slots`` by limb, -1
+        holds; ``q_cmd`` is at rest in these limbs.
         """
         if state is None:
             self._solver.reset()
@@ -163,7 +151,7 @@ class Retargeting:
         state.own.pop(i, None)
 
     def slow(self, limb: int, share: float) -> None:
-        """Limit a limb driven by a pose to a share of its speed limits."""
+        """Limit a posed limb to a share of its speed limits."""
         self._solver.slow(limb, share)
 
     def retarget(
@@ -176,8 +164,8 @@ class Retargeting:
     ) -> Target:
         """Map a sample to the robot's target; never raises.
 
-        Limbs missing or not finite in the sample hold. ``q_des`` is the last IK
-        solution, ``q_cmd`` if None, shape (n,), [rad].
+        Limbs missing or not finite hold. ``q_des`` is the last solution, ``q_cmd`` if
+        None, shape (n,), [rad].
 
         Returns:
             The target, overwritten by the next call.
@@ -236,14 +224,8 @@ class Retargeting:
     ) -> Solution:
         """Return desired joints for a target; never raises on vectors of the robot.
 
-        Limbs start from their last q_des, clamped to within 0.3 rad of the command.
-
-        Args:
-            target: The target.
-            q_prev: The last q_des, shape (n,), [rad]; q_cmd on engaging.
-            q_cmd: The robot's command, shape (n,), [rad].
-            dt: Time since the last q_des, by limb or for all, [s]; if infinite,
-                ``ik.max_step`` bounds the motion.
+        Limbs start from ``q_prev``, clamped to within 0.3 rad of the command. ``dt`` is
+        the time since then, [s]; if inf, ``ik.max_step`` bounds motion.
         """
         if not self.has_poses:  # there is nothing for the IK to do
             q_des = np.empty(len(target.q))
@@ -256,7 +238,6 @@ class Retargeting:
 
     @cached_property
     def _searchers(self) -> list[IkSolver]:
-        """IK solvers of ``solve_start`` where poses are absolute; made at warm-up."""
         margin = self._position_margin
         return [
             IkSolver(limb, self.ik.of_limb(limb.name), position_margin=margin)
@@ -269,14 +250,9 @@ class Retargeting:
         q_cmd: Vec,
         choices: Mapping[int, int] | None = None,
     ) -> Vec:
-        """Return joints from which leaders take over without a jump, shape (n,), [rad].
+        """Return joints from which leaders take over without a jump, (n,), [rad].
 
         They are the command without a target, or out of reach.
-
-        Args:
-            sample: The sample that will engage.
-            q_cmd: The robot's command, shape (n,), [rad].
-            choices: Source by limb, -1: none; None: the first.
         """
         q, poses = self.find_start_poses(sample, q_cmd, choices)
         for searcher in self._searchers if poses else ():
@@ -292,11 +268,9 @@ class Retargeting:
         q_cmd: Vec,
         choices: Mapping[int, int] | None = None,
     ) -> tuple[Vec, dict[str, pin.SE3]]:
-        """Return the first joints and poses that leaders ask for; see ``solve_start``.
+        """Return joints, (n,), [rad], and T_base_eef by limb for a start.
 
-        Returns:
-            Joints, shape (n,), [rad], else the command; and T_base_eef of the limbs
-            that do not begin at the command.
+        Poses are of limbs that do not begin at the command.
         """
         if not self.needs_alignment:
             return q_cmd.copy(), {}
@@ -310,11 +284,7 @@ class Retargeting:
         return np.where(np.isfinite(target.q), target.q, q_cmd), poses
 
     def find_known_paths(self, sample: SampleView) -> dict[str, Vec]:
-        """Return targets known beforehand, by limb with absolute poses.
-
-        Returns:
-            Times [s] and T_base_eef, shape (rows, 8).
-        """
+        """Return known paths of absolute poses by limb: [s] and T_base_eef, (k, 8)."""
         paths = {}
         for i, (limb, slots) in enumerate(zip(self._limbs, self.slots, strict=True)):
             if not slots or self._begins_at_command(i, 0):

@@ -1,4 +1,4 @@
-"""Anchors of engaged limbs, the target of a tick, and the solution of the IK."""
+"""Anchors, target of a tick, and solution of the IK."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.robot.arrays import Bools, Ints
 
 
 class Anchors(NamedTuple):
-    """Anchors by limb of the robot: both sides at its engagement.
+    """Anchors of m limbs at engagement.
 
     Attributes:
         L: Left rotations, shape (m, 3, 3).
@@ -30,14 +30,13 @@ class Anchors(NamedTuple):
 
 
 class RetargetState(NamedTuple):
-    """Drivers of all limbs at this moment.
+    """Drivers of all limbs.
 
     Attributes:
-        driver: The leader's limb that drives each limb; -1: it holds, shape (m,).
-        pose_rows: The same for limbs that a pose drives; -1 for others, shape (m,).
-        source: Place of each joint's number in the sample; -1: none, shape (n,).
-        line: Gain, offset, and the bounds of the number, shape (n, 4).
-        own: Other rules with their states, by limb; a tick advances them.
+        driver: Each limb's leader limb, shape (m,); -1: it holds.
+        pose_rows: The same for posed limbs; -1 for others.
+        source: Joints' numbers in the sample, shape (n,); -1: none.
+        line: Gain, offset, and bounds of the number, shape (n, 4).
     """
 
     anchors: Anchors
@@ -52,10 +51,10 @@ class Target(NamedTuple):
     """Target that the leader asks of the robot.
 
     Attributes:
-        T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
+        T: T_base_eef by limb, shape (m, 4, 4).
         is_asked: Limbs with a pose, shape (m,).
         is_far: Limbs clamped to ``retarget.max_travel``, shape (m,).
-        q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
+        q: Joints and grippers, shape (n,), [rad] or [m]; NaN holds.
     """
 
     T: Vec
@@ -68,10 +67,9 @@ class Solution(NamedTuple):
     """Desired joints of the whole robot.
 
     Attributes:
-        q_des: Shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
-        err_pos: Remaining distance by limb, shape (m,), [m]; NaN without a pose.
+        q_des: Shape (n,), [rad] or [m].
+        err_pos: Remaining distance, shape (m,), [m]; NaN without a pose.
         err_rot: Remaining angle, shape (m,), [rad].
-        is_converged: Every pose was reached within the tolerances.
     """
 
     q_des: Vec
@@ -81,7 +79,7 @@ class Solution(NamedTuple):
 
 
 def make_idle_state(n_limbs: int, n_joints: int) -> RetargetState:
-    """Return the state in which every limb holds."""
+    """Return a state of holding limbs."""
     m, n = n_limbs, n_joints
     anchors = Anchors(
         L=np.tile(np.eye(3), (m, 1, 1)),

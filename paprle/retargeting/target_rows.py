@@ -1,4 +1,4 @@
-"""Poses of leaders and targets in one tick, as rows for recordings and views."""
+"""Poses of leaders and targets for recordings and views."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from paprle.robot.pose_rows import write_pose
 
 
 class TargetRows:
-    """Rows of (x, y, z, qx, qy, qz, qw) by follower limb, shape (m, 7), or NaN.
+    """Rows (x, y, z, qx, qy, qz, qw) by follower limb, shape (m, 7), or NaN.
 
     Attributes:
-        raw: Leader pose.
-        target: Target of the eef in its base; of joints or axes, the resulting pose.
-        given: Target of the newest sample alone; NaN where ``target`` is the same.
+        target: T_base_eef; of joints or axes, the resulting pose.
+        given: Of the newest sample alone; NaN if the same.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class TargetRows:
     def fill(
         self, sample: SampleView, state: RetargetState, target: Target, q_des: Vec
     ) -> None:
-        """Write leader poses and targets, with joints ``q_des``, shape (n,)."""
+        """Write leader poses and targets; ``q_des`` has shape (n,)."""
         if sample.valid:
             copy_poses(sample.pose, state.driver, self.raw)
         if self._has_others:
@@ -57,7 +56,7 @@ class TargetRows:
             write_pose(target.T[i], self.target[i])
 
     def fill_given(self, sample: SampleView, state: RetargetState) -> None:
-        """Write the targets of the newest, unfiltered sample, where poses drive."""
+        """Write targets of the newest, unfiltered sample."""
         if not (sample.valid and self._has_poses):
             return
         given = self._given

@@ -1,1 +1,1 @@
-"""The tick: session states, accepted leader input, commanded motion."""
+"""The tick of a session: states, input and motion."""

@@ -1,4 +1,4 @@
-"""Background work of the tick, inline or in a thread."""
+"""Background work of the tick."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _Result = TypeVar("_Result")
 
 
 class Aside:
-    """Queue of errands, run in order.
+    """A queue of errands, run in order.
 
-    Without a thread they run where they are given, so virtual runs are bit-identical.
+    Without a thread they run at once, so virtual runs are bit-identical.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Aside:
             errand()
 
     def end(self) -> None:
-        """Let the thread end after its current errand."""
+        """End the thread after its current errand."""
         self._is_lent = False
         self._errands.put(None)
 
@@ -47,7 +47,7 @@ class Answer(Generic[_Result]):
         self._found: tuple[int, _Result] | None = None
 
     def ask(self, question: Callable[[], _Result]) -> None:
-        """Ask a question and drop the one before."""
+        """Ask a question; drop the last."""
         self._n_asked += 1
         number = self._n_asked
 
@@ -62,6 +62,6 @@ class Answer(Generic[_Result]):
         self._n_asked += 1
 
     def take(self) -> _Result | None:
-        """Return the answer to the last question; None while there is none."""
+        """Return the answer to the last question, or None."""
         found = self._found
         return found[1] if found is not None and found[0] == self._n_asked else None

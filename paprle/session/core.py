@@ -1,7 +1,4 @@
-"""The tick: from newest sample and gate status to the next set-point.
-
-It neither sleeps nor reads a clock: live and virtual hosts share it.
-"""
+"""The tick, from sample to set-point; it neither sleeps nor reads a clock."""
 
 from __future__ import annotations
 
@@ -49,14 +46,7 @@ _NOTHING_ASKED = Actions()
 
 
 class Core:
-    """The session's state and its tick.
-
-    Attributes:
-        stuck: Detector of leaders that no longer measure.
-        now_ns: Time of the last tick, [ns].
-        n_ticks: Number of the last tick, and of its set-point.
-        crossings: Counter of suggestions beyond their threshold.
-    """
+    """The session's state and its tick."""
 
     def __init__(
         self,
@@ -89,18 +79,18 @@ class Core:
         self._entered_seq, self._settling = 0, Settling()
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Set T_world_object, xyz + quat_xyzw, by name; others are removed."""
+        """Set T_world_object, xyz + quat_xyzw, by name."""
         self._rows.place(objects)
         self.motion.following.place(objects)
 
     @property
     def note(self) -> str:
-        """A hint for the operator: news, or the next action."""
+        """A hint for the operator."""
         return self.decisions.note
 
     @property
     def end_reason(self) -> str:
-        """The reason for the session's end; empty before."""
+        """The session's end reason; empty before."""
         return self.decisions.end_reason
 
     @end_reason.setter
@@ -115,7 +105,7 @@ class Core:
         actions: Actions,
         advice: Mapping[str, Advice] | None = None,
     ) -> Output:
-        """Run one tick at ``now_ns``; the next call overwrites the output."""
+        """Run one tick; the next call overwrites the output."""
         self._note_standstill(now_ns)
         self.now_ns = now_ns
         self._entered_ns = self._entered_ns or now_ns
@@ -180,7 +170,6 @@ class Core:
         return self._setpoint
 
     def _watch_stuck(self) -> None:
-        """Record limbs of a held leader with frozen values (row 2)."""
         is_held = self.state in EPISODE_STATES and self.leaders.is_usable
         sample = self.leaders.sample
         record = None if sample is None else sample.record
@@ -232,7 +221,6 @@ class Core:
         self.decisions.note = "; ".join(told)
 
     def _tell_mappings(self, now_ns: int) -> None:
-        """Record the matrices by which axes drive, if changed."""
         for limb, D in self.motion.following.take_mappings().items():
             name = self.motion.limb_names[limb]
             self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
@@ -258,7 +246,6 @@ class Core:
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
-        """Return the state's request, at most READY in HOLD or without a motion."""
         motion, state = self.motion, self.state
         if state is _STOPPED:
             return Request.READY if self.decisions.is_clearing(now_ns) else Request.STOP
@@ -276,10 +263,7 @@ def _name(limbs: Iterable[int], names: Sequence[str]) -> str:
 
 
 class Output:
-    """The results of one tick.
-
-    Recorder row and feedback are made on demand, after the set-point is sent.
-    """
+    """The results of a tick; row and feedback are made after sending."""
 
     def __init__(
         self, core: Core, rows: TickRows, setpoint: Record, *, is_over: bool
@@ -323,12 +307,12 @@ class TickRows:
         self._placed[...] = np.nan
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Set the objects' poses; others become NaN."""
+        """Set objects' poses; others become NaN."""
         for row, name in enumerate(self._objects):
             self._placed[row] = objects.get(name, np.nan)
 
     def fill(self, core: Core) -> Record:
-        """Return the record of the last step; overwritten by the next."""
+        """Return the last step's record; overwritten by the next."""
         record, motion, sample = self._record, core.motion, core.leaders.sample
         head = TickHead(
             k=core.n_ticks,

@@ -1,7 +1,4 @@
-"""The decisions of a tick: one method per session state.
-
-Each returns the event found in its situation; it changes no state and sends nothing.
-"""
+"""The decisions of a tick: one method per state returns an event."""
 
 from __future__ import annotations
 
@@ -32,12 +29,7 @@ _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
 class Decisions:
-    """Finder of each tick's event, with texts for the operator.
-
-    Attributes:
-        missed: Parts of the path ahead that will not be reached, if known.
-        n_resets: Number of stops that the operator cleared.
-    """
+    """Finds each tick's event, with texts for the operator."""
 
     def __init__(
         self,
@@ -158,7 +150,6 @@ class Decisions:
         return Event.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
-        """Return the obstacle to starting an episode (S1), or empty."""
         if sample is None or not self.leaders.is_usable:
             return tell_wait(self._leader, is_spent=self.leaders.is_spent)
         if self._now.gate is not GateState.READY or not self.motion.is_standing:
@@ -200,7 +191,6 @@ class Decisions:
         return self._give_up_aligning(blocked)
 
     def _hold_apart(self, far: str) -> Event:
-        """Wait for the operator if a joint would turn over half a turn."""
         if not self._is_interactive:
             return self._give_up_aligning(f"{far}, more than half a turn")
         self.note = (
@@ -226,7 +216,6 @@ class Decisions:
         self.missed = "; ".join(missed) if reaching else self.missed
 
     def _give_up_aligning(self, blocked: str) -> Event:
-        """Abort if a person can move clear, else quit."""
         self.note = f"cannot align: {blocked}"
         self.episodes.end("cannot align", self._now.now_ns)
         if self._leader.is_human:
@@ -314,7 +303,6 @@ class Decisions:
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
 
     def _is_too_far(self) -> bool:
-        """Return whether a person re-engages too far away (S1); note it."""
         if not self._leader.is_human:
             return False
         bound = self._settings.start_bound
@@ -375,7 +363,7 @@ class Decisions:
         return Event.RESET if is_reset else None
 
     def name_end(self, event: Event) -> str:
-        """Return the reason why this event ends an episode."""
+        """Return an event's reason to end an episode."""
         if event is Event.STOP:
             return self._name_stop()
         return self.end_reason or event.name.lower()
@@ -392,7 +380,7 @@ class Decisions:
         return tell(self.motion.latched, self.motion.stop_reason)
 
     def drive_closing(self) -> bool:
-        """Brake and park if asked and possible; return True when done."""
+        """Brake and park if possible; return True when done."""
         if self.episodes.is_ending:
             return False
         self._is_park_over |= self._now.was_away(self.motion.latched)
@@ -410,7 +398,7 @@ class Decisions:
         )
 
     def is_clearing(self, now_ns: int) -> bool:
-        """Whether a stop was cleared too recently for the gate to see."""
+        """Whether the gate may not know of a cleared stop yet."""
         return (
             self._cleared_ns is not None
             and now_ns - self._cleared_ns <= _CLEARING * 1e9

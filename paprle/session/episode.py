@@ -29,17 +29,14 @@ def name_end(asked: Actions) -> str:
 
 
 class EpisodeLog:
-    """Counter of episodes and source of recorder events.
+    """Counts episodes and makes recorder events.
 
     Attributes:
         number: The current or next episode, from 0.
-        fates: Counts of ``kept``, ``discarded`` (``redo`` among them, counted again as
-            ``redone``) and ``broken off``.
-        outcomes: Counts of ``success`` and ``failure`` among those kept.
-        task: Task of the next episode alone; empty: the session's.
-        begin_ns: Start of the open episode, [ns]; None without one.
-        closed_ns: End of the last episode, [ns].
-        notes: Notes not yet recorded; any thread may append.
+        fates: Counts of ``kept``, ``discarded`` (``redone`` among them), ``broken
+            off``.
+        task: Of the next episode alone; empty: the session's.
+        notes: Notes to record; any thread may append.
     """
 
     def __init__(self) -> None:
@@ -73,7 +70,7 @@ class EpisodeLog:
         self.events.append({"event": event, "t_ns": now_ns, **values})
 
     def tell_notes(self, now_ns: int) -> None:
-        """Record notes on the open or last episode; early ones wait."""
+        """Record notes on the open or last episode."""
         is_open = self.begin_ns is not None
         if not is_open and self.number == 0:
             return
@@ -96,7 +93,7 @@ class EpisodeLog:
         self._ending = (reason, now_ns)
 
     def note_short(self, begin_ns: int | None, short: list[dict[str, Any]]) -> None:
-        """Note the causes of shortfall for the end event, the longest first, as JSON.
+        """Note causes of shortfall, the longest first, as JSON.
 
         Ignored unless ``begin_ns`` is the open episode's start.
         """
@@ -104,12 +101,12 @@ class EpisodeLog:
             self._short = short
 
     def note_stood(self, begin_ns: int | None, stood: dict[str, float]) -> None:
-        """Note standing times by limb and cause, [s], as ``note_short``."""
+        """Note standing times by limb and cause, [s], likewise."""
         if begin_ns == self.begin_ns:
             self._stood = stood
 
     def judge(self, asked: Actions, now_ns: int) -> None:
-        """Apply the presses between two episodes to the last one."""
+        """Apply presses between episodes to the last one."""
         verdict = name_end(asked)
         if verdict not in {*_DISCARDED, *OUTCOMES}:
             return
@@ -148,7 +145,7 @@ class EpisodeLog:
         self.number += 1
 
     def lasts_longer(self, limit: float | None, now_ns: int) -> bool:
-        """Whether it exceeds a limit, [s]; never for None."""
+        """Whether it exceeds a limit, [s]."""
         if limit is None or self.begin_ns is None:
             return False
         return (now_ns - self.begin_ns) * 1e-9 > limit

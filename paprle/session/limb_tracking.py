@@ -42,16 +42,14 @@ class Following:
     """The motion that the leaders ask of the robot.
 
     Attributes:
-        q_des: Desired positions, shape (n,), [rad].
-        dq_des: Their velocity, shape (n,), [rad/s].
+        q_des: Shape (n,), [rad].
+        dq_des: Shape (n,), [rad/s].
         at_ns: Their instant, [ns].
-        state: State of the retargeting; None without a driver.
-        changed: New source of limbs that changed it in this tick.
-        is_made: The target followed a filtered or reconstructed sample.
-        apart: Distance of the leader at engaging, shape (n,), [rad]; beyond ``ALIGNED``
-            it is closed slowly.
+        is_made: The sample was filtered or reconstructed.
+        apart: The leader's distance at engaging, shape (n,), [rad]; beyond ``ALIGNED``
+            closed slowly.
         err_pos: Residual of the IK, by limb, [m].
-        err_rot: Residual of the IK, by limb, [rad].
+        err_rot: Likewise, [rad].
     """
 
     def __init__(
@@ -101,7 +99,7 @@ class Following:
         self.is_made = False
 
     def stop(self) -> None:
-        """Release every limb: the next step engages anew."""
+        """Release every limb."""
         self.state, self.target = None, None
         self.err_pos, self.err_rot = self._no_error, self._no_error
 
@@ -148,18 +146,17 @@ class Following:
         self._find_instants(now_ns)
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Set the objects' poses, see ``Core.place``."""
+        """Set the objects' poses."""
         self._retargeting.placed = objects
 
     def _forget(self) -> None:
-        """Restart filters: earlier samples do not count (S3)."""
         if self._one_euro is not None:
             self._one_euro.start()
         if self._leaders.reconstruction is not None:
             self._leaders.reconstruction.start()
 
     def fill_mappings(self, rows: Vec) -> None:
-        """Write D of axes in the eef's axes, shape (m, 7, x); NaN: none."""
+        """Write D in the eef's axes, shape (m, 7, x); NaN: none."""
         rows.fill(np.nan)
         for i, (rule, one) in (self.state.own if self.state else _NO_RULES).items():
             if isinstance(rule, AxesRule):
@@ -186,9 +183,9 @@ class Following:
         ]
 
     def fill(self, q_des: Vec, dq_des: Vec) -> None:
-        """Write the desired positions and velocities at ``at_ns``.
+        """Write positions and velocities at ``at_ns``.
 
-        Limbs of several leaders are moved to this instant along their velocities.
+        Limbs of several leaders are moved there along their velocities.
         """
         q_des[...], dq_des[...] = self.q_des, self.dq_des
         if len(self._instants_ns) == 1 or self.state is None:
@@ -265,7 +262,6 @@ class Following:
         self.apart.fill(0.0)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
-        """Note each limb's sample period, [s]; inf if too long."""
         # A sample from before that one is none that says anything; too long is inf.
         if len(self._stamps_ns) == 1:  # one leader, one period
             dt = (sample.stamp_ns - self._sample_ns) * 1e-9
@@ -282,7 +278,6 @@ class Following:
             self._dt[i] = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
 
     def _catch_up(self, q_des: Vec) -> None:
-        """Close the distance to the leader slowly after engaging (S3)."""
         for j in tuple(self._catching):
             dt = float(self._dt[self._limb_of[j]])
             dt = dt if dt < math.inf else 0.0
@@ -296,7 +291,6 @@ class Following:
                 q_des[j] = self.q_des[j] + math.copysign(most, step)
 
     def _find_stop(self, own: Ints, q_cmd: Vec, dq_cmd: Vec, age: float) -> Vec:
-        """Return where full braking ends, (n_l,), [rad]; once per release."""
         # It is found once, when the limb is let go: a place that was found anew each
         # tick from the command that runs to it could run ahead of it for ever.
         v, A = dq_cmd[own], self._robot.ddq_max[own]

@@ -1,4 +1,4 @@
-"""The session's commands: slow moves or the leaders' motion."""
+"""The session's commands: slow moves or leaders' motion."""
 
 from __future__ import annotations
 
@@ -49,16 +49,14 @@ class Motion:
     """The desired joints of each tick.
 
     Attributes:
-        q_des: Desired positions, shape (n,), [rad].
-        dq_des: Their velocity, shape (n,), [rad/s].
+        q_des: Shape (n,), [rad].
+        dq_des: Shape (n,), [rad/s].
         at_ns: Their instant, [ns].
         latched: Reason bits of the gate's latest HOLD or STOPPED.
-        gate_view: State and reason bits of the gate's newest period.
+        gate_view: The gate's newest state and reason bits.
         gate_stamp_ns: Time of the gate's last command, [ns].
-        answered_seq: Newest set-point that the gate had then.
+        answered_seq: Newest set-point at that time.
         most_turn: Limit of a joint's turn in aligning, [rad]; inf: the operator asked.
-        start: Start and postures of aligning, if known.
-        offer: Posture offered to a stuck limb, if any.
     """
 
     def __init__(
@@ -124,29 +122,29 @@ class Motion:
 
     @property
     def anchors(self) -> Anchors | None:
-        """The anchors fixed on engaging; None without a driver."""
+        """The anchors; None without a driver."""
         state = self.following.state
         return None if state is None else state.anchors
 
     @property
     def driver(self) -> Ints:
-        """The leader limb of each robot limb, shape (m,); -1: it holds."""
+        """Each limb's leader limb, shape (m,); -1: it holds."""
         state = self.following.state
         return self._nobody if state is None else state.driver
 
     @property
     def err_pos(self) -> Vec:
-        """The residual of the IK, by limb, [m]."""
+        """Residual of the IK, by limb, [m]."""
         return self.following.err_pos
 
     @property
     def err_rot(self) -> Vec:
-        """The residual of the IK, by limb, [rad]."""
+        """Residual of the IK, by limb, [rad]."""
         return self.following.err_rot
 
     @property
     def stop_reason(self) -> str:
-        """The robot's text for a stop of its own; else empty."""
+        """The robot's text for its own stop; else empty."""
         return read_stop_reason(self.status)
 
     @property
@@ -155,7 +153,7 @@ class Motion:
         return self._retargeting.needs_alignment
 
     def take_status(self, status: Record, now_ns: int) -> None:
-        """Note where the command stands."""
+        """Note the gate's newest status."""
         self._now_ns = now_ns
         self.status[()] = status
         head = self._codec.read(self.status)
@@ -176,11 +174,11 @@ class Motion:
         self.has_arrived = self._is_near = False
 
     def change_over(self) -> None:
-        """Use the offered posture in the next alignment."""
+        """Align to the offered posture next."""
         self._change, self.offer = self.offer, None
 
     def look_for_postures(self, stuck: Mapping[str, str]) -> None:
-        """Search in the background for postures of stuck limbs."""
+        """Search postures of stuck limbs in the background."""
         target, names = self.following.target, self.limb_names
         if not stuck or target is None:
             self.offer = None
@@ -200,11 +198,11 @@ class Motion:
         self.aside.give(look)
 
     def plan_home(self, speed: float) -> str:
-        """Move home at a share of the velocity limits; return the obstacle or empty."""
+        """Move home at a share of V; return the obstacle or empty."""
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
     def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
-        """Move to the leader's start; return the obstacle, or empty."""
+        """Move to the leader's start; return the obstacle or empty."""
         if self._change is not None:
             self._go_over(self._change, speed)
             return ""
@@ -250,7 +248,6 @@ class Motion:
         return wanted
 
     def _wind(self, sample: SampleView, choices: Mapping[int, int]) -> None:
-        """Choose the turn of endless leader joints nearest to the robot."""
         turns = self._retargeting.turns.find(sample, self._q_cmd, choices)
         for row, joint, n in list(turns):
             self.leaders.wind(row, joint, n)
@@ -274,7 +271,7 @@ class Motion:
             self._is_near = True
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
-        """Return why a person may not start here (S1), or empty."""
+        """Return the reason against a person's start (S1), or empty."""
         # grippers may: they meet the leader slowly, and a grip may be the signal (P5)
         if not self.needs_alignment:
             return ""
@@ -322,7 +319,7 @@ class Motion:
             q_des[...], dq_des[...] = self.q_des, self.dq_des
 
     def fill_rows(self) -> TargetRows:
-        """Return the poses of leaders and targets in this tick."""
+        """Return the poses of leaders and targets."""
         rows, sample = self._retargeting.rows, self.leaders.sample
         rows.clear()
         state, target = self.following.state, self.following.target
@@ -333,7 +330,7 @@ class Motion:
         return rows
 
     def warm_up(self) -> None:
-        """Run all code of a tick, so that the first is not slow."""
+        """Run all code of a tick once."""
         home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
         if self._retargeting.has_poses:

@@ -1,4 +1,4 @@
-"""Distances of the gate's bodies at a posture and on a path; thread-safe."""
+"""Distances of bodies at a posture and on a path; thread-safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT = 0.95  # [1] chosen: of the gate's clearance; it may stand a little neare
 
 
 class Ways:
-    """Checker of straight joint-space paths against the gate's clearance."""
+    """Checks straight joint paths against the gate's clearance."""
 
     def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
         model = robot.make_collision_model(gate.scene)
@@ -37,14 +37,14 @@ class Ways:
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
-        """Describe two links too near on a path, joints (n,), [rad], or empty."""
+        """Describe two links too near on a path, joints (n,), [rad], if any."""
         pair = find_near_pair(*self._copy(), sample_path(q_start, q_goal), _KEPT)
         if pair < 0:
             return ""
         return f"'{self._names[pair][0]}' would touch '{self._names[pair][1]}'"
 
     def measure(self, q: Vec) -> float:
-        """Return the least distance at q, shape (n,), [m]; +inf without pairs."""
+        """Return the least distance at q, (n,), [m]; +inf without pairs."""
         return float(find_clearance(*self._copy(), q))
 
     def _copy(self) -> tuple[Vec, Ints]:
@@ -56,7 +56,7 @@ class Ways:
 def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
     """Return the first pair nearer than ``share`` of ``Pairs.keep``, or -1.
 
-    ``path`` has shape (m, n), [rad]; ``floats`` is used as scratch.
+    ``path`` has shape (m, n), [rad]; ``floats`` is scratch.
     """
     collision = view_memory(floats, integers).collision
     pairs = collision.scene.pairs
@@ -71,10 +71,7 @@ def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
 
 @compiled_aside
 def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
-    """Return the smallest distance of any pair at q, shape (n,), [m].
-
-    ``floats`` is used as scratch.
-    """
+    """Return the smallest distance at q, (n,), [m]; ``floats`` is scratch."""
     collision, least = view_memory(floats, integers).collision, math.inf
     _place(collision, q)
     for k in range(len(collision.scene.pairs.a)):
@@ -90,7 +87,6 @@ def _place(collision: Collision, q: Vec) -> None:
 
 @inlined
 def _find_distance(collision: Collision, k: int, least: float) -> float:
-    """Return the distance of a placed pair, or a lower bound ≥ ``least``."""
     scene, scratch = collision.scene, collision.scratch
     bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
     R, p = scratch.placed.R_body, scratch.placed.p_body

@@ -1,8 +1,4 @@
-"""Choice among a limb's postures for a pose.
-
-Room around a posture and the share of a known path count beside nearness. The search
-is slow and runs in the background (``paprle.session.background_worker``).
-"""
+"""Choice among a limb's postures for a pose, slow, in the background."""
 
 from __future__ import annotations
 
@@ -45,9 +41,8 @@ class Choice(NamedTuple):
 
     Attributes:
         q: Joints of the limb, shape (n_l,), [rad].
-        n_branches: Number of postures; 0: the pose is out of reach.
-        share: Followed share of the path ahead, 0 … 1; NaN: no path is known.
-        obstacle: Obstacle on the straight path there, or empty.
+        n_branches: Number of postures; 0: out of reach.
+        share: Followed share of the path ahead, 0 … 1; NaN: unknown path.
     """
 
     q: Vec
@@ -57,24 +52,14 @@ class Choice(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A start posture.
-
-    Attributes:
-        q: Joints of the robot, shape (n,), [rad].
-        choices: Limbs that had a choice, by name.
-    """
+    """A start posture, shape (n,), [rad], and choices by limb."""
 
     q: Vec
     choices: Mapping[str, Choice]
 
 
 class Offer(NamedTuple):
-    """Another posture in which a stuck limb reaches its target.
-
-    Attributes:
-        q: The posture, shape (n_l,), [rad].
-        obstacle: Obstacle on the straight path there, or empty.
-    """
+    """Another posture, (n_l,), [rad], that lets a stuck limb reach its target."""
 
     limb: str
     cause: str
@@ -89,9 +74,8 @@ class Wanted(NamedTuple):
         q: Goal of other joints, shape (n,), [rad].
         q_cmd: The command, at rest, shape (n,), [rad].
         poses: T_base_eef by limb.
-        paths: Known targets by limb: times [s] and poses, shape (rows, 8).
+        paths: Known times [s] and poses by limb, shape (rows, 8).
         bounds: Limit of a limb's joint motion, [rad].
-        is_near: Take the nearest posture, as the robot has aligned before.
     """
 
     q: Vec
@@ -103,7 +87,7 @@ class Wanted(NamedTuple):
 
 
 class Postures:
-    """Finder of limb postures."""
+    """Finds limb postures."""
 
     def __init__(self, robot: RobotModel, gate: GateSettings, ik: IkSettings) -> None:
         self._robot = robot
@@ -127,7 +111,7 @@ class Postures:
             return
 
     def find_start(self, wanted: Wanted) -> Start:
-        """Return the start; the closest posture for a limb that misses it."""
+        """Return the start; the closest posture if a pose is missed."""
         q, choices = wanted.q.copy(), {}
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]
@@ -137,9 +121,9 @@ class Postures:
         return Start(q, choices)
 
     def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> Choice | None:
-        """Return another posture for a stuck limb, at best with a free path, or None.
+        """Return another posture for a stuck limb, or None.
 
-        The target T is T_base_eef; ``q_cmd`` has shape (n,), [rad].
+        T is T_base_eef; ``q_cmd`` has shape (n,), [rad]. A free path is preferred.
         """
         limb = self._robot.limbs[name]
         listed = self._list(limb, T, q_cmd, q_cmd)
@@ -155,7 +139,6 @@ class Postures:
         return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
-        """Rank by free path, nearness, share of the path, then price."""
         # A free way comes first, then what a person's hand is near, then the share of
         # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
@@ -187,7 +170,6 @@ class Postures:
     def _lead(
         self, limb: Limb, path: Vec, postures: list[tuple[Vec, str]], best: Choice
     ) -> Choice:
-        """Return a posture that follows all of a path, else the best."""
         # Many are led in rough steps first, and those that did best once more in ticks:
         # where joints are to spare, steps of another length lead elsewhere.
         missed: list[tuple[float, tuple[Vec, str]]] = []
@@ -229,7 +211,6 @@ class Postures:
         return sorted(branches, key=lambda one: self._price(limb, one.q, start, q))
 
     def _price(self, limb: Limb, q_limb: Vec, start: Vec, q: Vec) -> float:
-        """Return the cost, [rad], of distance and of little room."""
         whole = q.copy()
         whole[limb.indices] = q_limb
         low, high = self._low[limb.indices], self._high[limb.indices]
@@ -251,7 +232,6 @@ class Postures:
 
 
 def _take_ahead(path: Vec, T: pin.SE3) -> Vec:
-    """Return a path from where it passes a pose, else all of it."""
     if not len(path):
         return path
     apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)

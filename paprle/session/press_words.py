@@ -14,14 +14,14 @@ def tell_press(leader: LeaderInfo) -> str:
 
 
 def tell_wait(leader: LeaderInfo, *, is_spent: bool) -> str:
-    """Return the text on the wait for a leader; ``is_spent``: for a new press."""
+    """Return the text on the wait for a leader or a new press."""
     if not is_spent:
         return "waiting for the leader"
     return f"the dead-man is held already: {_tell_anew(leader)} to start"
 
 
 def tell_again(leader: LeaderInfo, *, has_let_go: bool) -> str:
-    """Return the text on how to resume, after a release or another end."""
+    """Return the text on how to resume."""
     hint = leader.engage_hint
     if has_let_go:
         return f"{hint or 'engage again'} to go on"

@@ -11,13 +11,13 @@ _FORGET_NS = 100_000_000  # [ns] chosen: a look that is older belongs to another
 
 
 class Settling:
-    """Detector of rest from gate statuses."""
+    """Detects rest from gate statuses."""
 
     def __init__(self) -> None:
         self._still, self._looked_ns = Still(), 0
 
     def look(self, status: Record) -> bool:
-        """Return whether the robot stands, by noisy speeds or by positions."""
+        """Return whether the robot stands, by speeds or positions."""
         meas_ns = int(status["meas_ns"])
         if meas_ns - self._looked_ns > _FORGET_NS:
             self._still.forget()

@@ -1,4 +1,4 @@
-"""Inputs of a decision beside leaders, motion and episodes."""
+"""Inputs of a decision."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ class Situation(NamedTuple):
     """Inputs of a decision.
 
     Attributes:
-        now_ns: Monotonic time, [ns].
-        entered_ns: Time of entering the state, [ns].
-        is_gate_silent: The gate has been silent for too long (K2).
+        is_gate_silent: Silent for too long (K2).
         stood_ns: Last standstill of this machine, [ns].
     """
 
@@ -39,14 +37,11 @@ class Situation(NamedTuple):
     def is_hiccup(self, latched: int) -> bool:
         """Return whether the gate holds only for a short standstill of either process.
 
-        It is no silence of the operator (S3); ``latched`` has the reasons as bits.
+        It is no silence of the operator (S3).
         """
         return not latched & ~(_STALLED | _OURS if self._has_just_stood else _STALLED)
 
     def was_away(self, latched: int) -> bool:
-        """Return whether gate or session stood still so long that motion has ended.
-
-        Motion does not resume by itself; ``latched`` has the reasons as bits.
-        """
+        """Return whether a standstill was so long that motion has ended."""
         is_held = self.gate is GateState.HOLD and bool(latched & _SILENT)
         return self.is_gate_silent or (is_held and not self._has_just_stood)

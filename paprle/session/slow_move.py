@@ -1,4 +1,4 @@
-"""Slow moves (home, align, reset, park): straight lines in joint space."""
+"""Slow moves (home, align, reset, park), straight in joint space."""
 
 from __future__ import annotations
 
@@ -19,14 +19,7 @@ _SHORTEST = 0.1  # [s] chosen: below this a move is a step
 
 @dataclass(frozen=True)
 class SlowMove:
-    """A minimum-jerk move.
-
-    Attributes:
-        q_start: Start, shape (n,), [rad].
-        q_goal: Goal, shape (n,), [rad].
-        start_ns: Start time, [ns].
-        duration: Duration, [s].
-    """
+    """A minimum-jerk move of ``duration``, [s]; joints have shape (n,), [rad]."""
 
     q_start: Vec
     q_goal: Vec
@@ -34,7 +27,7 @@ class SlowMove:
     duration: float
 
     def compute(self, now_ns: int) -> tuple[Vec, Vec]:
-        """Return position and velocity at a time, shapes (n,)."""
+        """Return position and velocity, shapes (n,)."""
         s = min(max((now_ns - self.start_ns) * 1e-9 / self.duration, 0.0), 1.0)
         span = self.q_goal - self.q_start
         if s >= 1.0:
@@ -58,13 +51,8 @@ def make_slow_move(
 ) -> SlowMove:
     """Return the quickest minimum-jerk move at a share of the velocity limits.
 
-    Args:
-        q_start: Start, shape (n,), [rad].
-        q_goal: Goal, shape (n,), [rad].
-        robot: The robot.
-        speed: Share of the arms' limits, 0 … 1; grippers have three times that.
-        tool_speed: Limit of end-effectors, [m/s].
-        now_ns: Start time, [ns].
+    ``speed`` is the arms' share, 0 … 1, grippers have three times that; ``tool_speed``
+    is in [m/s].
     """
     span = np.abs(q_goal - q_start)
     grippers = {limb.gripper.joint for limb in robot.info.limbs if limb.gripper}
@@ -80,7 +68,6 @@ def make_slow_move(
 
 
 def _find_tool_way(robot: RobotModel, q_start: Vec, q_goal: Vec) -> float:
-    """Return the largest end-effector speed per unit of the path, [m]."""
     path = sample_path(q_start, q_goal)
     ways = [0.0]
     for limb in robot.limbs.values():
@@ -90,7 +77,7 @@ def _find_tool_way(robot: RobotModel, q_start: Vec, q_goal: Vec) -> float:
 
 
 def sample_path(q_start: Vec, q_goal: Vec, step: float = 0.05) -> Vec:
-    """Return points on the line at most ``step`` [rad] apart, shape (m, n)."""
+    """Return points at most ``step`` [rad] apart, shape (m, n)."""
     n = max(2, 1 + math.ceil(float(np.abs(q_goal - q_start).max()) / step))
     path: Vec = np.linspace(q_start, q_goal, n)
     return path

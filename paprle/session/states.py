@@ -1,7 +1,4 @@
-"""Session states: PAPRLE's Algorithm 1 with a clutch and a stop, as a table.
-
-The session follows the gate, never the other way round.
-"""
+"""Session states as a table: PAPRLE's Algorithm 1 with a clutch and a stop."""
 
 from __future__ import annotations
 

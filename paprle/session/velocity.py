@@ -1,4 +1,4 @@
-"""Velocities of a step and detection of rest, compiled."""
+"""Velocities of a step and detection of rest."""
 
 from __future__ import annotations
 
@@ -11,16 +11,10 @@ from paprle.robot.arrays import Ints
 def compute_velocities(
     q: Vec, q_prev: Vec, dt: Vec, limb_of: Ints, dq_prev: Vec, dq: Vec
 ) -> None:
-    """Write the velocities of a step; a joint without time and motion keeps its own.
+    """Write a step's velocities; a joint without time and motion keeps its own.
 
-    Args:
-        q: Positions, shape (n,), [rad].
-        q_prev: Positions before.
-        dt: Time by limb, last of other joints, shape (m + 1,), [s]; 0: no new sample,
-            inf: unknown.
-        limb_of: Index of each joint's limb in ``dt``.
-        dq_prev: Velocities before, [rad/s].
-        dq: Output, [rad/s].
+    Shapes are (n,), [rad] and [rad/s]; ``dt`` is by limb, last of other joints, shape
+    (m + 1,), [s]; 0: no new sample, inf: unknown. ``limb_of`` indexes it.
     """
     for j in range(len(q)):
         step, time = q[j] - q_prev[j], dt[limb_of[j]]

@@ -1,1 +1,1 @@
-"""The gate near bodies: clearance rows, sliding, verified stops, rest."""
+"""The gate near bodies."""

@@ -32,9 +32,9 @@ class Problem(NamedTuple):
 
     Attributes:
         pull: p, M times the wanted velocity, shape (n,).
-        low: Lower corner of the box, shape (n,), [rad/s]; ``high`` is the upper.
+        low: Lower corner of the box, shape (n,), [rad/s].
         rows: Gradients, shape (m, n), [m/rad].
-        allowed: Allowed closing speeds, shape (m,), [m/s].
+        allowed: Closing speeds, shape (m,), [m/s].
         metric: M, positive definite, shape (n, n), [m²/rad²].
     """
 
@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     metric: Vec
 
     def of(self, own: Ints, v: Vec) -> Problem:
-        """Return the problem of some joints, shape (k,), while the others go at v."""
+        """Return the problem of some joints, (k,), the others at v."""
         rest = v.copy()
         rest[own] = 0.0
         return Problem(
@@ -62,10 +62,9 @@ class Problem(NamedTuple):
 def solve_daqp(
     pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
 ) -> Vec | None:
-    """Return DAQP's exact solution (10–20 µs), None if it fails.
+    """Return DAQP's exact solution (10–20 µs), or None.
 
-    A broken row is relaxed and solved again: a stiff penalty alone makes the solution
-    jump between corners of the box.
+    Broken rows are relaxed and solved again: a stiff penalty makes the solution jump.
     """
     problem = Problem(pull, low, high, rows, allowed, metric)
     v, flag = _ask_daqp(problem, _SOFT)
@@ -77,7 +76,6 @@ def solve_daqp(
 
 
 def _ask_daqp(problem: Problem, sense: int) -> tuple[Vec, int]:
-    """Return DAQP's answer and its exit flag; ``sense`` is that of the rows."""
     n, m = len(problem.pull), len(problem.rows)
     upper = np.concatenate((problem.high, np.full(m, 1e30)))
     lower = np.concatenate((problem.low, -problem.allowed))
@@ -98,7 +96,7 @@ def _ask_daqp(problem: Problem, sense: int) -> tuple[Vec, int]:
 def solve_osqp(
     pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
 ) -> Vec | None:
-    """Return OSQP's solution, a reference: slower, exact to 1e-6 [rad/s]."""
+    """Return OSQP's solution, a slower reference, exact to 1e-6 [rad/s]."""
     import osqp  # noqa: PLC0415 - a reference that few install
     from scipy import sparse  # noqa: PLC0415
 
@@ -128,7 +126,7 @@ SOLVERS: dict[str, Solver] = {"daqp": solve_daqp, "osqp": solve_osqp}
 
 
 def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
-    """Return the velocity in the box nearest to the wanted one; None if unusable."""
+    """Return the velocity nearest to the wanted one, or None."""
     # solvers were seen to hang for minutes, or to drop bounds, when given NaN
     if not all(np.isfinite(part).all() for part in problem):
         return None
@@ -144,13 +142,7 @@ def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
 def solve_limb_by_limb(
     solver: Solver, problem: Problem, limbs: Iterable[Ints], brake: Vec
 ) -> Vec | None:
-    """Return the velocity of limbs that are solved one after the other.
-
-    Those not solved yet, or not solvable, move at ``brake``, shape (n,).
-
-    Returns:
-        The velocity, inside the box; None where every limb fails.
-    """
+    """Solve limbs one by one, others at ``brake``, (n,); None if all fail."""
     v, is_found = brake.copy(), False
     for own in limbs:
         part = solve_avoidance_qp(solver, problem.of(own, v))

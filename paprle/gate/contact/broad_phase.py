@@ -1,7 +1,6 @@
-"""Broad phase: the pairs that could meet in a period.
+"""Broad phase: the pairs that could meet in a period (decision 0012).
 
-Bodies of a limb make a cluster, pairs of two clusters a block; blocks whose balls are
-far apart are skipped (decision 0012).
+A limb's bodies make a cluster, two clusters a block; far blocks are skipped.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ class Blocks(NamedTuple):
     """Pairs by the clusters of their bodies; g blocks of nc clusters.
 
     Attributes:
-        cluster: Cluster of each body, shape (nb,).
-        one: First cluster of a block, shape (g,); ``two`` may be the same.
-        starts: First pair of each block, and the end, shape (g + 1,).
-        keep: Largest clearance of its pairs, shape (g,), [m].
-        reach: Largest reach of its pairs, by joint.
-        ball: Centre and radius around each cluster, shape (nc, 4), [m].
-        is_seen: Whether a period has measured the block, shape (g,).
+        cluster: Of each body, shape (nb,).
+        one: First cluster, shape (g,).
+        starts: First pair, and the end, shape (g + 1,).
+        keep: Largest clearance, shape (g,), [m].
+        ball: Centre and radius of clusters, shape (nc, 4), [m].
+        is_seen: Measured in this period, shape (g,).
     """
 
     cluster: Ints
@@ -41,7 +39,7 @@ class Blocks(NamedTuple):
 
 
 def find_clusters(tree: Tree, bodies: Bodies, limbs: Iterable[Ints]) -> Ints:
-    """Return each body's cluster, (nb,): a limb, shared joints, or a fixed body."""
+    """Return each body's cluster, (nb,): a limb, shared joints, or fixed."""
     own = [frozenset(columns.tolist()) for columns in limbs]
     keys: list[object] = []
     for joint, parent in enumerate(tree.parent.tolist()):
@@ -57,7 +55,7 @@ def find_clusters(tree: Tree, bodies: Bodies, limbs: Iterable[Ints]) -> Ints:
 
 
 def make_blocks(cluster: Ints, pairs: Pairs, n: int) -> tuple[Blocks, Ints]:
-    """Return pairs in n joints as blocks, and their old places, shape (k,)."""
+    """Return pairs in n joints as blocks, and old places, (k,)."""
     ends = np.sort([cluster[pairs.a], cluster[pairs.b]], axis=0).reshape(2, -1)
     order = np.lexsort(ends[::-1])
     kinds, first = np.unique(ends[:, order].T, axis=0, return_index=True)
@@ -77,7 +75,7 @@ def make_blocks(cluster: Ints, pairs: Pairs, n: int) -> tuple[Blocks, Ints]:
 
 
 def add_straying(pairs: Pairs, straying: Vec) -> Pairs:
-    """Return pairs whose clearance includes the joints' straying, shape (n,)."""
+    """Add the joints' straying, (n,), to pairs' clearance."""
     reach, k = pairs.reach, len(pairs.a)
     pair = np.repeat(np.arange(k), np.diff(reach.starts))
     more = np.bincount(pair, reach.rate * straying[reach.column], minlength=k)
@@ -85,7 +83,7 @@ def add_straying(pairs: Pairs, straying: Vec) -> Pairs:
 
 
 def reorder(pairs: Pairs, order: Ints) -> Pairs:
-    """Return the pairs in another order of old places, shape (k,)."""
+    """Return the pairs in an order of old places, (k,)."""
     reach = pairs.reach
     own = [np.arange(reach.starts[k], reach.starts[k + 1]) for k in order]
     starts = np.cumsum([0, *(len(places) for places in own)])
@@ -96,7 +94,7 @@ def reorder(pairs: Pairs, order: Ints) -> Pairs:
 
 @inlined
 def fill_balls(blocks: Blocks, bodies: Bodies, p: Vec) -> None:
-    """Write a ball around each cluster; p: centres of bodies, shape (nb, 3)."""
+    """Write a ball around each cluster of bodies at p, (nb, 3)."""
     ball, cluster = blocks.ball, blocks.cluster
     ball[:] = 0.0
     for body in range(len(cluster)):

@@ -1,7 +1,4 @@
-"""Clearance (C1): distances of bodies, and linear rows that slow an approach down.
-
-A row ḋ = g·v bounds the closing speed to one that stops before the clearance.
-"""
+"""Clearance (C1): distances of bodies, and rows ḋ = g·v that bound closing speeds."""
 
 from __future__ import annotations
 
@@ -34,19 +31,15 @@ def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> flo
 
 @inlined
 def compute_lag_padding(max_change_to_meas: float) -> float:
-    """Return a pair's padding, from its change of distance by the lag, [m]."""
+    """Return the padding for a change of distance by lag, [m]."""
     return float(max_change_to_meas / N_PARTS)
 
 
 @inlined
 def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
-    """Return the only joint that moves pair k, if its command returns to the robot.
+    """Return the only joint of pair k if its command returns to the robot, else −1.
 
-    ``q_lag`` leads from the command to the robot, shape (n,), [rad] or [m]; v is the
-    command's velocity.
-
-    Returns:
-        The joint; −1: none.
+    ``q_lag``, shape (n,), leads from command to robot; v is the command's velocity.
     """
     first = reach.starts[k]
     if reach.starts[k + 1] - first != 1:
@@ -59,13 +52,13 @@ def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
 def measure_all(
     collision: Collision, c: Vec, travel: Vec, sync_stop_distance: Vec
 ) -> float:
-    """Measure pairs at the last command, exactly where the next period matters.
+    """Measure pairs at the last command, exactly where needed.
 
-    ``travel`` is the longest way of joints until they stop, ``sync_stop_distance`` if
-    they come to rest together, shape (n,), [rad].
+    ``travel`` is the way to a stop, ``sync_stop_distance`` to a common rest, (n,),
+    [rad].
 
     Returns:
-        The smallest distance, exact, [m]; +inf without pairs.
+        The exact smallest distance, [m]; +inf without pairs.
     """
     scene, measured = collision.scene, collision.measured
     place_bodies_at(scene, c, measured.at_command, measured.n_queries)
@@ -106,14 +99,12 @@ def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> in
 
 @inlined
 def _bound_use(reach: Reach, g: int, travel: Vec, lag: Vec) -> float:
-    """Return the slack at which a block may be skipped, [m]."""
     change = bound_change(reach, g, lag)
     return float(bound_change(reach, g, travel) + change + compute_lag_padding(change))
 
 
 @inlined
 def _measure_seen(collision: Collision, nearest: int) -> float:
-    """Measure exactly the pairs that matter or may be the nearest."""
     blocks, measured, least = collision.blocks, collision.measured, math.inf
     pairs, distance = collision.scene.pairs, measured.distance
     is_seen, starts, keep = blocks.is_seen, blocks.starts, pairs.keep
@@ -134,7 +125,6 @@ def _measure_seen(collision: Collision, nearest: int) -> float:
 
 @inlined
 def _find_distance(collision: Collision, k: int, far: float) -> float:
-    """Return and write the distance of a pair, or a bound not below ``far``."""
     bodies, pairs, measured = (
         collision.scene.bodies,
         collision.scene.pairs,
@@ -154,7 +144,6 @@ def _find_distance(collision: Collision, k: int, far: float) -> float:
 
 @inlined
 def _measure_now(collision: Collision, k: int) -> float:
-    """Return and write the exact distance at the last command; write its normal."""
     measured, pairs = collision.measured, collision.scene.pairs
     placed, witness = measured.at_command, collision.scratch.witness
     bodies, a, b = collision.scene.bodies, pairs.a[k], pairs.b[k]
@@ -167,7 +156,7 @@ def _measure_now(collision: Collision, k: int) -> float:
 
 @compiled
 def measure_to_measured(collision: Collision, c: Vec) -> float:
-    """Return the smallest distance between the last command c and q_meas, [m] (C1)."""
+    """Return the smallest distance from the last command c to q_meas, [m] (C1)."""
     n_pending, least = 0, math.inf
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
@@ -202,8 +191,8 @@ def fill_rows(
     """Write the rows that some velocity of the box would break.
 
     Returns:
-        Number of rows; and ``IS_FREE`` if ``v``, shape (n,), breaks none, ``IS_WIDE``
-        if those that it breaks leave slack, else ``IS_CLOSE``.
+        Number of rows; and ``IS_FREE`` if ``v``, (n,), breaks none, ``IS_WIDE`` if the
+        broken ones leave slack, else ``IS_CLOSE``.
     """
     n_rows, state = 0, IS_FREE
     scene, measured, witness = (
@@ -254,7 +243,6 @@ def fill_rows(
 
 @inlined
 def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
-    """Return whether the box holds velocities that break a row, and whether v does."""
     closing, fastest = 0.0, 0.0
     for i in range(len(v)):
         closing -= row[i] * v[i]
@@ -264,7 +252,6 @@ def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
 
 @inlined
 def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
-    """Return the largest loss of distance by lag of any joints, [m]."""
     # Each joint may be anywhere between the robot and the command: what closes the pair
     # may arrive before what opens it.
     closing = 0.0
@@ -275,7 +262,6 @@ def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
 
 @inlined
 def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
-    """Write the gradient without lagging joints that have yet to open the pair."""
     # However far their commands go, the robot is where it was.
     for i in range(len(row)):
         waiting[i] = 0.0 if row[i] * q_lag[i] < 0.0 else row[i]
@@ -283,7 +269,7 @@ def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
 
 @inlined
 def fill_gradient(scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec) -> None:
-    """Write ∂d/∂q of a pair, from its witness points and normal."""
+    """Write ∂d/∂q of a pair from its witness."""
     tree, R, p = scene.tree, placed.R_joint, placed.p_joint
     row[:] = 0.0
     for side in range(2):
@@ -302,7 +288,6 @@ def fill_gradient(scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec) 
 def _find_slope(
     R: Vec, p: Vec, axis: Vec, is_prismatic: int, point: Vec, witness: Vec
 ) -> float:
-    """Return a point's speed along the witness' normal with a joint."""
     u, v, w = witness[6], witness[7], witness[8]
     x = R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2]
     y = R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2]

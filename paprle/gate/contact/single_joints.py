@@ -1,6 +1,6 @@
-"""Exemption of pairs that one joint alone moves and that stay clear in its range.
+"""Exemption of pairs that one joint moves and that stay clear in its range.
 
-Padding for lag would else refuse to close a gripper around an object.
+Padding for lag would refuse to close a gripper around an object.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LEAST = 1e-3  # chosen: of a joint's range; a pair that needs shorter steps is 
 
 @compiled
 def leave_out_clear_pairs(floats: Vec, integers: Ints, q_min: Vec, q_max: Vec) -> None:
-    """Set ``pairs.keep`` to −inf for pairs that one joint moves but never too near."""
+    """Set ``keep`` of exempt pairs to −inf."""
     _, _, _, collision, _, _ = view_memory(floats, integers)
     pairs = collision.scene.pairs
     for k in range(len(pairs.a)):

@@ -1,7 +1,6 @@
-"""Sliding along bodies that the robot may not come nearer to.
+"""Sliding along bodies that the robot may not approach (decision 0012).
 
-Nearest points leap at flat sides and edges, so rows are remembered near the command
-they were seen at (decision 0012).
+Nearest points leap at flat sides and edges, so rows are remembered.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
 
 
 class RememberedRow(NamedTuple):
-    """A remembered row of a pair.
+    """A remembered row.
 
     Attributes:
-        row: Gradient of its distance, shape (n,), [m/rad].
-        allowed: Allowed closing speed, [m/s].
-        at: The command that it was seen at, shape (n,), [rad].
+        row: Gradient of the distance, shape (n,), [m/rad].
+        allowed: Closing speed, [m/s].
+        at: Command at which it was seen, shape (n,), [rad].
     """
 
     row: Vec
@@ -47,23 +46,20 @@ class RememberedRow(NamedTuple):
 
 
 class Sliding:
-    """Finds velocities along bodies, and remembers rows that held the robot."""
+    """Finds velocities along bodies and remembers rows that held."""
 
     def __init__(self, parts: Parts, limbs: list[Ints], solver: Solver) -> None:
-        """Make it of the gate's memory, each limb's joints, and one of ``SOLVERS``."""
         self._parts, self._limbs, self.solver = parts, limbs, solver
         self.forget()
 
     def forget(self) -> None:
-        """Forget all rows: the robot is elsewhere."""
+        """Forget all rows."""
         self._rows: list[RememberedRow] = []
 
     def find_velocity(self, n_rows: int, h: float) -> tuple[Vec | None, bool]:
-        """Find the velocity nearest to the wanted one that keeps all rows.
+        """Return the velocity nearest to the wanted one that keeps all rows.
 
-        Returns:
-            The velocity, shape (n,), [rad/s], None where no solver finds any; and
-            whether a row holds it.
+        It has shape (n,), [rad/s], or is None; with whether a row holds it.
         """
         box, motion = self._parts.box, self._parts.motion
         rows, allowed, pairs = self._add_remembered(n_rows, h)
@@ -93,7 +89,6 @@ class Sliding:
                     kept_by[g] = pair
 
     def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec, Ints]:
-        """Return gradients, allowed speeds [m/s] and pairs, remembered ones added."""
         measured, c = self._parts.collision.measured, self._parts.motion.q_cmd
         rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
         pairs = measured.pair[:n_rows]
@@ -120,7 +115,6 @@ class Sliding:
         )
 
     def _weigh(self) -> tuple[Vec, Vec]:
-        """Return metric and pull: of tools near the goal, of joints far off."""
         # Far away a tool's way is no measure: it would be led there by a joint that
         # hardly moves it. From one to the other joints count more and more, and begin
         # gently. Where the two disagree the robot rests on that way, and a count that
@@ -136,7 +130,6 @@ class Sliding:
         return metric, along + self._find_pace() * (pull - along)
 
     def _find_pace(self) -> Vec:
-        """Return paces by joint, 0 … 1, lower near the goal against overshoot."""
         # The robot comes to rest where the goal pulls into a body, not where the goal
         # is: who brakes for the goal alone would go past that place, and come back.
         motion, box = self._parts.motion, self._parts.box

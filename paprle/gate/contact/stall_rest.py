@@ -1,4 +1,4 @@
-"""Rest of limbs that a body blocks, lest they creep or shake (decision 0012)."""
+"""Rest of blocked limbs, lest they creep or shake (decision 0012)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 def rest_limbs(
     limits: Limits, collision: Collision, motion: MotionState, box: Box
 ) -> int:
-    """Clear the wanted velocity of stalled limbs; return ``IS_RESTING`` or 0."""
+    """Clear wanted velocities of stalled limbs; return ``IS_RESTING`` or 0."""
     flags = 0
     for g in range(len(limits.starts) - 1):
         if motion.stalled_for[g] == 0.0:
@@ -48,7 +48,7 @@ def rest_limbs(
 
 @inlined
 def forget_kept(motion: MotionState) -> None:
-    """Clear the pair that holds each group, except of groups that rest."""
+    """Clear the pairs that hold moving groups."""
     for g in range(len(motion.kept_by)):
         if motion.stalled_for[g] < _LONG:
             motion.kept_by[g] = NO_PAIR
@@ -58,7 +58,6 @@ def forget_kept(motion: MotionState) -> None:
 def _has_changed(
     collision: Collision, motion: MotionState, group: Ints, g: int, bound: float
 ) -> bool:
-    """Return whether a limb's goal or its rows' joints moved since it stalled."""
     # That is, another joint's command has, or the robot has arrived since.
     for i in group:
         is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
@@ -82,10 +81,7 @@ def _has_arrived(collision: Collision, motion: MotionState, g: int, i: int) -> b
 def note_holds(
     limits: Limits, collision: Collision, motion: MotionState, n_rows: int
 ) -> None:
-    """Write ``is_held_by`` and ``can_stall`` of limbs that do not rest.
-
-    Rows that wait for the robot to arrive do not stall a limb.
-    """
+    """Write ``is_held_by`` and ``can_stall``; rows that wait stall nothing."""
     rows, waits = collision.measured.rows, collision.measured.waits
     for g in range(len(limits.starts) - 1):
         if motion.stalled_for[g] >= _LONG:
@@ -122,7 +118,7 @@ def update_stall_timers(
     box: Box,
     v: Vec,
 ) -> None:
-    """Count the time of each limb without headway, at v, shape (n,), [rad/s]."""
+    """Count limbs' time without headway at v, (n,), [rad/s]."""
     for g in range(len(limits.starts) - 1):
         if motion.stalled_for[g] >= _LONG:
             continue

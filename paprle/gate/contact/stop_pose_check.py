@@ -1,4 +1,4 @@
-"""The first check of a stop near bodies: its final posture, where most collide."""
+"""First check of a stop: its final posture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paprle.robot.braking import compute_stopping_distance
 def is_stop_pose_clear(
     collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
-    """Return whether pairs are apart where a stop ends, as in ``verify_stop``."""
+    """Return whether pairs are apart at a stop's end."""
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     is_placed, posture = False, scratch.posture

@@ -1,7 +1,6 @@
 """Verified stops (V2): the next period and braking after it keep every pair apart.
 
-Conservative advancement: a pair is checked when joints could have used up its slack.
-Postures between q_meas and the command are checked, too.
+Conservative advancement; postures between q_meas and the command are checked, too.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joi
 def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     """Return whether the next period at v and braking by ``ddq_max`` keep pairs apart.
 
-    A pair already too near may come no nearer. False, too, if undecided in time. All
-    pairs are measured at c.
+    A pair already too near may come no nearer; undecided in time is False.
     """
     end, t = 1.0, 0.0
     for i in range(len(v)):
@@ -72,7 +70,6 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
 def _choose_next(
     pending: Ints, due: Vec, n_pending: int, t: float, end: float
 ) -> tuple[float, int]:
-    """Return the next moment, in periods, and the number of due pairs, put first."""
     # Those are the ones that are due by then, or soon: placing the bodies once more
     # costs as much as checking many pairs.
     first, n_due = end, 0
@@ -89,7 +86,6 @@ def _choose_next(
 
 @inlined
 def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
-    """Note the pairs that a stop may bring too near; return their number."""
     # Between the last command and the robot that is its clearance and the padding for
     # the lag; or as near as it is. Of a pair whose command only comes back to the robot
     # the command alone is checked.
@@ -121,7 +117,6 @@ def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
 
 @inlined
 def _find_lag(gap: float, way: float) -> float:
-    """Return the largest lag after a way; coming back reduces it."""
     # A command that comes back to where the robot is leaves it behind by less.
     if gap * way <= 0.0:
         return gap
@@ -130,7 +125,7 @@ def _find_lag(gap: float, way: float) -> float:
 
 @compiled
 def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
-    """Return a joint's position after t periods: one at v, then braking by ddq_max."""
+    """Return a joint's position after t periods: one at v, then braking."""
     whole = math.floor(t)
     speed = abs(v)
     way = (t - whole) * h * max(speed - whole * ddq_max * h, 0.0)
@@ -142,7 +137,6 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 @inlined
 def _bound_changes(collision: Collision, k: int) -> None:
-    """Write a pair's largest change in the rest of a stop and in a period."""
     scratch, reach = collision.scratch, collision.scene.pairs.reach
     scratch.max_change_period[k] = bound_change(reach, k, scratch.sync_stop_distance)
     scratch.max_change[k] = bound_change(reach, k, scratch.travel)
@@ -152,7 +146,6 @@ def _bound_changes(collision: Collision, k: int) -> None:
 def _bound_travel(
     collision: Collision, ddq_max: Vec, h: float, v: Vec, t: float
 ) -> None:
-    """Write the joints' travel in the rest of a stop and in a period."""
     scratch, whole = collision.scratch, math.floor(t)
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
@@ -199,7 +192,6 @@ def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -
 def _measure_slack(
     collision: Collision, k: int, min_allowed: float, slack: float
 ) -> float:
-    """Return the distance that a pair may lose from ``scratch.placed``, [m]."""
     placed, normals = collision.scratch.placed, collision.measured.normal
     bodies, pairs, witness = (
         collision.scene.bodies,

@@ -1,4 +1,4 @@
-"""Stops whose joints come to rest together, on the limb's straight way."""
+"""Stops whose joints rest together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STANDING = 1e-12  # [rad/s] chosen: what is slower brakes as hard as it can
 
 @compiled
 def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
-    """Write the decelerations, at most A, that bring groups at v to rest together."""
+    """Write decelerations, at most A, to a common rest from v."""
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         longest = 0.0
@@ -25,10 +25,7 @@ def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
 
 @compiled
 def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
-    """Write the longest way of joints at a speed until their group rests together.
-
-    It is v (h + T/2): v for a period, then even braking for the slowest's time T.
-    """
+    """Write longest ways to a group's rest, v (h + T/2); T: its time to brake."""
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         longest = 0.0
@@ -40,7 +37,7 @@ def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
 
 @compiled
 def is_within(limits: Limits, h: float, motion: MotionState) -> bool:
-    """Return whether joints at ``v_next`` that brake so keep position limits."""
+    """Return whether synchronised braking keeps position limits."""
     for i in range(len(motion.q_cmd)):
         c, v = motion.q_cmd[i], motion.v_next[i]
         way = abs(v) * h + compute_stopping_distance(abs(v), motion.ddq_sync[i], h)
@@ -53,7 +50,7 @@ def is_within(limits: Limits, h: float, motion: MotionState) -> bool:
 
 @compiled
 def brake_synchronised(limits: Limits, h: float, motion: MotionState, box: Box) -> None:
-    """Write braking that brings each group to rest together."""
+    """Write braking of each group to a common rest."""
     fill_ddq_sync(limits, motion.dq_cmd, motion.ddq_sync)
     for i in range(len(motion.q_cmd)):
         brake = compute_braking_velocity(motion.dq_cmd[i], motion.ddq_sync[i], h)

@@ -1,4 +1,4 @@
-"""Limbs that yield where a step has no verified stop: the groups that cause it."""
+"""Yielding of groups that cause a step without a verified stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EQUAL = 0.999  # chosen: groups that close a pair as fast as each other yield a
 
 @compiled
 def note_direction(collision: Collision) -> None:
-    """Write the gradient of the refused pair as ``measured.refused_row``."""
+    """Write the refused pair's gradient to ``refused_row``."""
     measured, scratch = collision.measured, collision.scratch
     row = measured.refused_row
     if measured.refused[0] != PAIR:
@@ -42,7 +42,7 @@ def yield_to_refusal(
     limb.
 
     Returns:
-        Whether any group still does more than brake.
+        Whether any group does more than brake.
     """
     kind, index = collision.measured.refused[0], collision.measured.refused[1]
     cause = index if kind == PAIR else -1 - kind
@@ -76,7 +76,6 @@ def yield_to_refusal(
 def _find_closing(
     limits: Limits, collision: Collision, motion: MotionState, box: Box, g: int
 ) -> float:
-    """Return a group's closing speed of the refused pair, [m/s], or 0."""
     group = limits.members[limits.starts[g] : limits.starts[g + 1]]
     closing, row = 0.0, collision.measured.refused_row
     for i in group:

@@ -1,1 +1,1 @@
-"""Information for the operator and requests from the operator."""
+"""Information for the operator, and requests."""

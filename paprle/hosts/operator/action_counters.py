@@ -1,4 +1,4 @@
-"""Counters of the operator's actions, summed over all sources."""
+"""Counters of the operator's actions over all sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTHING = Actions()
 
 
 class Presses:
-    """Counters of leaders' and pages' requests since the first record of each."""
+    """Counters since each source's first record."""
 
     def __init__(self, n_sources: int) -> None:
         self._first: list[tuple[int, ...] | None] = [None] * n_sources
@@ -20,7 +20,7 @@ class Presses:
         self._pressed = [_NOTHING] * n_sources
 
     def add(self, actions: Actions, samples: Sequence[Record | None]) -> Actions:
-        """Return actions plus the newest samples' requests; no counter ever falls."""
+        """Return actions plus the samples'; counters never fall."""
         for i, record in enumerate(samples):
             if record is not None:
                 self._take(i, record)

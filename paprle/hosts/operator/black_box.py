@@ -1,7 +1,4 @@
-"""The last seconds of a session, written when it fails.
-
-The file goes to the recordings' folder, or to the user's cache.
-"""
+"""The last seconds of a failed session."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class BlackBox:
         self._statuses.append(status)
 
     def write(self, text: str) -> Path:
-        """Write the ticks and the reason; return the path."""
+        """Write ticks and reason; return the path."""
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(self._folder or Path(cache) / "paprle")
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The state of a link, in words for the status line."""
+"""State of a link as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.reconstruction.mirror_quality import LinkQuality
 
 
 class LinkWatch:
-    """Monitor of gate statuses that cross a link."""
+    """Monitors gate statuses that cross a link."""
 
     def __init__(self, resolved: Resolved, status: Mailbox) -> None:
         self._status = status
@@ -18,7 +18,7 @@ class LinkWatch:
         self._quality = LinkQuality(resolved.gate.stale_after)
 
     def describe(self) -> str:
-        """Return the link's state in words; empty without a link."""
+        """Return the link's state; empty without a link."""
         status = self._status.read() if self._is_afar else None
         if status is not None:
             used_ns = int(status["setpoint_ns"])

@@ -1,4 +1,4 @@
-"""Session texts for observers: operator messages and the list of episodes."""
+"""Session messages and episodes for observers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEWS_DTYPE = np.dtype([("text", f"S{_N_BYTES}")])
 
 
 class News:
-    """Writer of messages and the newest values to a mailbox."""
+    """Writes messages and values to a mailbox."""
 
     def __init__(self, box: Mailbox) -> None:
         self._box = box
@@ -33,7 +33,7 @@ class News:
         self._told.append((self._n_told, text))
 
     def write(self, values: Mapping[str, Any], episodes: list[dict[str, Any]]) -> None:
-        """Write JSON values and episodes; drop the oldest where they do not fit."""
+        """Write JSON values and episodes, the oldest dropped if too long."""
         told, listed = list(self._told), episodes[-_N_EPISODES:]
         while True:
             all_of_it = {**values, "told": told, "episodes": listed}

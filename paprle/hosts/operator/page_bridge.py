@@ -1,4 +1,4 @@
-"""Exchange of text between a session and its pages."""
+"""Exchange of text with a session's pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = {name: place for place, name in enumerate(ErrorRow._fields)}
 
 
 class Desk:
-    """Bridge that posts the operator's texts to pages and reads their requests."""
+    """Posts texts to pages and reads their requests."""
 
     def __init__(
         self, children: Children, plan: SessionPlan, core: Core, progress: Progress
@@ -46,11 +46,11 @@ class Desk:
         self._streams: dict[str, dict[str, int]] = {}
 
     def read(self) -> list[Record | None]:
-        """Return the requests of each page; cheap enough for every tick."""
+        """Return each page's requests."""
         return [page.read() for page in self._pages]
 
     def obey(self, pages: Sequence[Record | None]) -> None:
-        """Hold the limbs that a page holds; note the objects that one has placed."""
+        """Hold the pages' held limbs; note placed objects."""
         said = [page for page in pages if page is not None]
         held = map(find_held, said)
         self._core.motion.following.drivers.hold(frozenset().union(*held))
@@ -61,11 +61,11 @@ class Desk:
             self._core.place(placed)
 
     def tell(self, text: str) -> None:
-        """Post a persistent line to the pages."""
+        """Post a persistent line."""
         self._news.tell(text)
 
     def pass_far_on(self, now_ns: int) -> None:
-        """Record the measurements of remote operators and keep them for pages."""
+        """Record remote measurements; keep them for pages."""
         for told in self._children.take_far():
             event = json.dumps({**told, "t_ns": now_ns}).encode()
             self._children.ring(SESSION_RING).push(Stream.EVENT, event)
@@ -79,7 +79,7 @@ class Desk:
         lost: Collection[str],
         n_overruns: int,
     ) -> None:
-        """Post the newest state to the pages, and take the texts typed there."""
+        """Post the newest state; take typed texts."""
         self._take_texts()
         if self._children.is_read(NEWS):
             told = {**self._describe(), "recording": recording}

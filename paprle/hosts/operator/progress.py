@@ -1,4 +1,4 @@
-"""Progress and summary of a session, in words for the operator."""
+"""Progress and summary of a session as text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ _BETWEEN = {SessionState.RESETTING, SessionState.WAITING}
 
 
 class Progress:
-    """Composer of the operator's texts and judge of the tracking.
-
-    Attributes:
-        is_behind: A limb is so far from its target that the operator should wait.
-    """
+    """Composes the operator's texts and judges the tracking."""
 
     def __init__(
         self, core: Core, plan: SessionPlan, operator: Operator | None
@@ -46,21 +42,21 @@ class Progress:
 
     @property
     def attention(self) -> Callable[[], str] | None:
-        """Finder of reasons to alert the operator; None if alerts are off."""
+        """Finder of reasons for an alert; None if off."""
         return self._find_attention if self._settings.bell else None
 
     @property
     def was_left(self) -> bool:
-        """Whether a leader without a human was not followed most of the time."""
+        """Whether a leader without a human was mostly not followed."""
         is_most = self.tracking.session.is_most
         return is_most and not self._plan.layout.leader.is_human
 
     def note(self, tick: Record, status: Record) -> bool:
-        """Keep the numbers of a tick, in its thread; return whether it is judged."""
+        """Keep a tick's numbers, in its thread; return whether it is judged."""
         return self.tracking.note(self._core, tick, status)
 
     def look(self) -> None:
-        """Find and count the causes that keep the robot from its target."""
+        """Find and count causes of tracking errors."""
         self.tracking.update(self._core)
         newest = self.tracking.newest.findings
         causes = {one.limb: one.cause for one in newest if one.limb}
@@ -85,15 +81,7 @@ class Progress:
         width: int,
         link: str = "",
     ) -> str:
-        """Return the status line: the session's state, then a note or the next action.
-
-        Args:
-            n_overruns: Missed deadlines.
-            recording: State of the recording, if any.
-            lost: Names of lost processes.
-            width: Maximum length.
-            link: State of the link, if any.
-        """
+        """Return the status line, at best within ``width``."""
         self.look()
         if self._operator is not None and self._operator.draft is not None:
             what, draft = self._operator.typing, self._operator.draft
@@ -130,26 +118,26 @@ class Progress:
 
     @property
     def shortfalls(self) -> list[str]:
-        """Reasons why the robot is not at its target, as of the last look."""
+        """Present causes of tracking errors."""
         return [str(one) for one in self.tracking.newest.findings]
 
     @property
     def standing(self) -> list[str]:
-        """Limbs that stand although asked to move, with the cause."""
+        """Limbs that stand although asked to move."""
         return [str(one) for one in self._standing.newest]
 
     @property
     def is_still(self) -> bool:
-        """Whether the robot stands although it is asked to move."""
+        """Whether the robot stands although asked to move."""
         return self._standing.is_still
 
     @property
     def cuts(self) -> list[str]:
-        """Shares of the requested motion that are cut, with the joint."""
+        """Cut shares of the requested motion."""
         return [str(one) for one in self.tracking.newest.cuts]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
-        """Yield a summary of the session, line by line."""
+        """Yield the lines of a summary."""
         core = self._core
         self.tracking.update(core)
         short = self.tracking.session.summarise()
@@ -182,7 +170,7 @@ class Progress:
 
     @property
     def number(self) -> str:
-        """The episode's number and the number of episodes."""
+        """The episode's number and their total."""
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
 
@@ -215,15 +203,15 @@ class Progress:
         return core.state.name if is_over else ""
 
     def may_type(self) -> bool:
-        """Whether nothing moves, so that keys may be letters."""
+        """Whether nothing moves."""
         return self._core.state is SessionState.WAITING
 
     def take_task(self, task: str) -> None:
-        """Take the task of the next episode."""
+        """Take the next episode's task."""
         self._core.episodes.task = task
 
     def take_note(self, text: str) -> None:
-        """Add a note to the open episode, else to the last one."""
+        """Add a note to the open or last episode."""
         if text:
             self._core.episodes.notes.append(text)
 
@@ -295,6 +283,6 @@ def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
 
 
 def list_remedies(recording: dict[str, Any]) -> Iterator[str]:
-    """Yield the recovery command of each failed recording."""
+    """Yield recovery commands of failed recordings."""
     for path in recording.get("broken", ()):
         yield f"save what is on disk with: paprle recover {shlex.quote(path)}"

@@ -1,7 +1,6 @@
 """Watchdog of the recorder, which counts lost records.
 
-A hung recorder shows in its ring, which is not read. The open episode is cut there; the
-next one gets a new recorder.
+If it hangs, the open episode is cut; the next one gets a new recorder.
 """
 
 from __future__ import annotations
@@ -29,12 +28,10 @@ HUNG_WORDS = "the recorder stands still (does its disk answer?)"
 
 
 class RecorderWatch:
-    """Monitor of the recording.
+    """Monitors the recording.
 
     Attributes:
-        losses: Missing data and its cause, one line per episode.
-        warning: The recorder's last warning; may be empty.
-        broken: Failed recordings that can be recovered; set at the end.
+        broken: Recoverable recordings; set at the end.
     """
 
     def __init__(
@@ -63,7 +60,7 @@ class RecorderWatch:
         self._facts: dict[str, dict[str, Any]] = {}  # likewise
 
     def look(self, now_ns: int) -> None:
-        """Check a few times a second that records are read; time in [ns]."""
+        """Check at 4 Hz that records are read."""
         if not self._is_asked or now_ns - self._looked_ns < _PERIOD_NS:
             return
         self._looked_ns = now_ns
@@ -82,7 +79,7 @@ class RecorderWatch:
             self._fail(HUNG_WORDS, self._moved_ns)
 
     def take_report(self, report: dict[str, Any], now_ns: int) -> None:
-        """Take a report of the recorder; monotonic time in [ns]."""
+        """Take a report of the recorder."""
         if report["event"] == "ready":
             self._is_ready, self._moved_ns = True, now_ns
         if report["event"] != "recording":
@@ -107,7 +104,7 @@ class RecorderWatch:
         self.warning = warning
 
     def take_event(self, event: dict[str, Any], now_ns: int) -> None:
-        """Take an event of the session; monotonic time in [ns]."""
+        """Take an event of the session."""
         if not self._is_asked:
             return
         if event["event"] == events.BEGIN:
@@ -120,13 +117,13 @@ class RecorderWatch:
             self._ended.append(self._episode)
 
     def lose(self, words: str, now_ns: int) -> None:
-        """Note the recorder's death and its cause; time in [ns]."""
+        """Note the recorder's death and its cause."""
         self._fail(words, now_ns)
         self._is_dead, self._is_hung = True, False
         self._keep_pending()
 
     def finish(self, now_ns: int) -> None:
-        """Find the losses once the recorder is gone."""
+        """Find the losses once the recorder has ended."""
         self._cut(now_ns)
         if self._is_hung and not self._is_dead:
             self._go_on()  # it ended by itself, and so has written what waited
@@ -138,7 +135,7 @@ class RecorderWatch:
         self._find_broken()
 
     def describe(self) -> str:
-        """Return its state in a few words; empty without a recording."""
+        """Return its state; empty without a recording."""
         if not self._is_asked:
             return ""
         if self._fault or self._is_dead:
@@ -149,7 +146,7 @@ class RecorderWatch:
         return "" if self._begin_ns is None else "REC"
 
     def summarise(self) -> dict[str, Any]:
-        """Return the recording's part of the session summary."""
+        """Return its part of the session summary."""
         return {
             "episodes": list(self._marks),
             "marks": list(self._marks.values()),
@@ -159,7 +156,7 @@ class RecorderWatch:
         }
 
     def list_episodes(self) -> list[dict[str, Any]]:
-        """Return the recorded episodes as JSON, the newest last."""
+        """Return recorded episodes as JSON, the newest last."""
         facts = self._facts
         return [
             {"path": path, "mark": mark, **facts.get(path, {})}
@@ -178,7 +175,6 @@ class RecorderWatch:
             self._tell("recording: the recorder goes on; nothing that waited is lost")
 
     def _cut(self, now_ns: int) -> None:
-        """Note the open episode's losses; a hung recorder may still write."""
         if not self._fault or self._begin_ns is None:
             return
         since_ns = max(self._fault_ns, self._begin_ns)

@@ -1,7 +1,4 @@
-"""Watchdog that restarts cameras and observers with controls.
-
-It takes back the last image of a dead or hung process (``newest_images``).
-"""
+"""Restart of dead or hung cameras and pages."""
 
 from __future__ import annotations
 
@@ -30,8 +27,6 @@ _LONGEST_NS = 30_000_000_000  # [ns] chosen: one that dies at once, again and ag
 
 @dataclass
 class _Seen:
-    """The last known state of a process; ``period_ns`` is 0 unless it is a camera."""
-
     port: ImageSlots | Mailbox
     period_ns: int
     still: Stillness
@@ -42,24 +37,22 @@ class _Seen:
 
     @property
     def is_moving(self) -> bool:
-        """Whether it has written since its start."""
         return self.port.count > self.count
 
     def is_silent(self, still_ns: int) -> bool:
-        """Whether the silence is too long for a camera."""
         if not isinstance(self.port, ImageSlots) or not self.port.has_image:
             return False  # the camera says so itself
         return still_ns > max(LATE * self.period_ns, find_jitter())
 
 
 def find_jitter() -> float:
-    """Return a camera's longest delay due to machine load alone, [ns]."""
+    """Return a camera's longest delay due to load alone, [ns]."""
     n_waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     return _JITTER_NS * max(1.0, n_waiting)
 
 
 class RestartWatch:
-    """Monitor of processes that may be restarted."""
+    """Monitors processes that may be restarted."""
 
     def __init__(
         self,
@@ -84,7 +77,7 @@ class RestartWatch:
                 self._seen[spec.name] = _Seen(port, period_ns, still, port.count)
 
     def look(self, now_ns: int) -> None:
-        """Check the processes some times a second; monotonic time in [ns]."""
+        """Check the processes some times a second."""
         if not self._seen or now_ns - self._looked_ns < 1e9 / _RATE:
             return
         self._looked_ns = now_ns
@@ -111,7 +104,7 @@ class RestartWatch:
             self._tell(f"{name}: images come again")
 
     def lose(self, name: str, words: str, now_ns: int) -> None:
-        """Take back the last image of a dead or hung process; time in [ns]."""
+        """Take back a dead or hung process's last image."""
         seen = self._seen[name]
         if seen.is_moving:
             seen.wait_ns = _FIRST_NS

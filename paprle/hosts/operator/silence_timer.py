@@ -1,7 +1,4 @@
-"""Time for which a process wrote nothing, robust to a delayed watcher.
-
-Only time in which the watcher itself ran at its rate counts.
-"""
+"""Timing of silence, not counting a delay of the watcher."""
 
 from __future__ import annotations
 
@@ -13,14 +10,14 @@ class Stillness:
     """Timer of one writer's silence."""
 
     def __init__(self, rate: float, count: int = 0) -> None:
-        """Start at a counter value; ``rate`` is that of the looks, [Hz]."""
+        """Start at a counter value; ``rate`` is of looks, [Hz]."""
         self._most_ns = max(_SHORT_NS, round(_LATE * 1e9 / rate))
         self._count = count
         self._looked_ns: int | None = None
         self._still_ns = 0
 
     def look(self, count: int, now_ns: int) -> int:
-        """Return the time since the counter last changed, [ns]."""
+        """Return the time since the counter changed, [ns]."""
         before_ns = now_ns if self._looked_ns is None else self._looked_ns
         self._looked_ns = now_ns
         if count != self._count:

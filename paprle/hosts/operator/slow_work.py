@@ -1,4 +1,4 @@
-"""Progress of slow work: a bar on a terminal, lines in a log."""
+"""Progress of slow work on a terminal or in a log."""
 
 from __future__ import annotations
 
@@ -21,29 +21,23 @@ _REDRAW = 0.2  # [s] chosen: of a terminal's bar
 
 
 class SlowWork(Work):
-    """Reports work of more than 2 s on the standard error.
-
-    A terminal shows a bar of Rich, which disappears at the end; a log gets a line every
-    10 s, later fewer. Any thread may report.
-    """
+    """Reports work of more than 2 s on the standard error, from any thread."""
 
     def __init__(self, text: str) -> None:
-        """Prepare; ``text`` names the first step."""
         self._step = _Step(text)
         self._began = time.monotonic()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._show, name="slow-work")
 
     def note(self, text: str) -> None:
-        """Show another step, of which nothing is counted yet."""
+        """Show another step."""
         self._step = _Step(text)
 
     def count(self, n_done: float, n_all: float, unit: str) -> None:
-        """Show how much of the step is done."""
+        """Show the done share of the step."""
         self._step.count(n_done, n_all, unit)
 
     def __enter__(self) -> Self:
-        """Start the reports."""
         self._thread.start()
         return self
 
@@ -53,7 +47,6 @@ class SlowWork(Work):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop the reports."""
         self._end.set()
         self._thread.join()
 
@@ -96,8 +89,6 @@ class SlowWork(Work):
 
 
 class _Step:
-    """A step of the work and its count."""
-
     def __init__(self, text: str) -> None:
         self.text, self.counted = text, ""
         self.n_done = self.n_all = 0.0
@@ -110,7 +101,6 @@ class _Step:
             self._first = time.monotonic(), n_done
 
     def describe_left(self) -> str:
-        """Return the time that is left at the pace so far; "" if it is not known."""
         if self._first is None or self.n_done <= self._first[1]:
             return ""
         pace = (time.monotonic() - self._first[0]) / (self.n_done - self._first[1])

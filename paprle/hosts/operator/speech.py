@@ -1,4 +1,4 @@
-"""Spoken prompts at the terminal, by espeak-ng; a page's browser speaks by itself."""
+"""Spoken prompts at the terminal, by espeak-ng."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ class _Situation(NamedTuple):
 
 
 class Speech:
-    """Speaks when a recording begins or ends, at a reset and at a stop.
-
-    Attributes:
-        is_on: Prompts are spoken.
-    """
+    """Announces recordings, resets and stops."""
 
     def __init__(self, *, is_on: bool) -> None:
         self.is_on = is_on
@@ -35,7 +31,7 @@ class Speech:
         self._speaking: subprocess.Popen[bytes] | None = None
 
     def toggle(self) -> str:
-        """Switch the speech on or off; return an answer for the operator."""
+        """Switch speech; return an answer for the operator."""
         if self._program is None:
             return f"no speech: expected the program {PROGRAM}, got none"
         self.is_on = not self.is_on
@@ -47,13 +43,7 @@ class Speech:
     def look(
         self, state: str, recording: str, episodes: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Speak of changes; called several times a second.
-
-        Args:
-            state: The session's state.
-            recording: ``REC`` while an episode is recorded.
-            episodes: Path and mark of each recorded episode.
-        """
+        """Announce changes; called several times a second."""
         marks = {str(one["path"]): str(one["mark"]) for one in episodes}
         now = _Situation(state, recording, marks)
         if self._before is not None and self.is_on:

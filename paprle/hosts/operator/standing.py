@@ -1,7 +1,4 @@
-"""Detection of limbs that stand although asked to move.
-
-Their command has not moved for 0.5 s; checked at 5 Hz.
-"""
+"""Detection of limbs that stand for 0.5 s although asked to move."""
 
 from __future__ import annotations
 
@@ -26,49 +23,41 @@ _LONGEST = 1.0  # [s] chosen: a look that comes later counts as that much
 
 
 class Stand(NamedTuple):
-    """A limb or gripper that stands although asked to move, and the cause."""
+    """A limb that stands although asked to move."""
 
     name: str
     cause: str
 
     def __str__(self) -> str:
-        """Return ``gripper stands: 'palm' is kept clear of 'finger'``."""
         return f"{self.name} stands: {self.cause}"
 
 
 class _Group:
-    """Joints that are checked together: an arm or a gripper."""
-
     def __init__(self, name: str, limb: int, own: Ints, *, is_arm: bool) -> None:
         self.name, self.limb, self.own, self.is_arm = name, limb, own, is_arm
         self._at: Vec | None = None
         self._moved_ns = self._asked_ns = 0
 
     def update(self, q_cmd: Vec, now_ns: int, *, is_asked: bool) -> None:
-        """Note the motion of the command, shape (k,), [rad], since the last look."""
         if self._at is None or float(np.abs(q_cmd - self._at).max()) > _STILL:
             self._at, self._moved_ns = np.array(q_cmd), now_ns
         if not is_asked:
             self._asked_ns = now_ns
 
     def forget(self) -> None:
-        """Reset, as no leader drives."""
         self._at = None
 
     def is_still(self, now_ns: int) -> bool:
-        """Return whether the joints have not moved for half a second."""
         return now_ns - self._moved_ns >= _AFTER_NS
 
     def stands(self, now_ns: int) -> bool:
-        """Return whether they were still that long although asked to move."""
         return self.is_still(now_ns) and now_ns - self._asked_ns >= _AFTER_NS
 
 
 class Standing:
-    """Detector of standing limbs with their durations.
+    """Detects standing limbs and counts their time.
 
     Attributes:
-        newest: Findings of the last look.
         is_still: Some limb stands, and no other moves.
     """
 
@@ -83,7 +72,7 @@ class Standing:
         self.is_still = False
 
     def update(self, core: Core, causes: Mapping[str, str]) -> None:
-        """Check the newest tick and gate status; ``causes`` are by limb."""
+        """Check the newest tick."""
         now_ns = core.now_ns
         dt = min((now_ns - self._last_ns) * 1e-9, _LONGEST) if self._last_ns else 0.0
         self._last_ns = now_ns
@@ -104,7 +93,7 @@ class Standing:
         core.episodes.note_stood(begin_ns, _rank(self._episode))
 
     def summarise(self) -> str:
-        """Return the limbs that stood and how long; empty if none."""
+        """Return standing limbs with times; empty if none."""
         told = [f"{what} {s:.1f} s" for what, s in _rank(self._session).items()]
         return f"asked to move, but {', '.join(told)}" if told else ""
 
@@ -136,7 +125,6 @@ class Standing:
 
 
 def _rank(tally: Counter[str]) -> dict[str, float]:
-    """Return the durations, [s], the longest first."""
     return {what: round(seconds, 2) for what, seconds in tally.most_common()}
 
 

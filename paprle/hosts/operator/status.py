@@ -34,7 +34,7 @@ def print_line(text: str, *, is_error: bool = False) -> None:
 
 
 class StatusLine:
-    """Line that a thread rewrites five times a second."""
+    """A line rewritten by a thread five times a second."""
 
     def __init__(
         self,
@@ -43,13 +43,9 @@ class StatusLine:
         enabled: bool,
         find_attention: Callable[[], str] | None = None,
     ) -> None:
-        """Prepare.
+        """Prepare; ``compose`` is called even if the line is not shown.
 
-        Args:
-            compose: Returns the line; called five times a second, shown or not.
-            enabled: The line is shown.
-            find_attention: Returns a reason to alert the operator, or empty; a new one
-                rings the bell.
+        A new reason of ``find_attention`` rings the bell.
         """
         self._compose = compose
         self._find_attention = find_attention
@@ -68,11 +64,11 @@ class StatusLine:
         self._thread.start()
 
     def tell(self, text: str) -> None:
-        """Show a persistent line without waiting for the terminal."""
+        """Show a persistent line without waiting."""
         self._lines.append(text)
 
     def close(self) -> None:
-        """Print the waiting lines and stop; may be called twice."""
+        """Print waiting lines and stop; repeatable."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=1.0)
@@ -97,7 +93,6 @@ class StatusLine:
             return  # the terminal is gone; the session goes on
 
     def _write(self, text: str) -> None:
-        """Rewrite the line; print changes of state in a log or if it is cut."""
         # On a terminal a change that does not fit the line is written too, in full.
         width = find_width() if self._is_terminal else 0
         state = text.split(" ", 1)[0]
@@ -121,7 +116,7 @@ class StatusLine:
 
 
 def find_width() -> int:
-    """Return the width that can be rewritten in place without wrapping."""
+    """Return the width for rewriting without wrapping."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except OSError:
@@ -130,6 +125,6 @@ def find_width() -> int:
 
 
 def sign_line(name: str, text: str) -> str:
-    """Return a text, prefixed with its source where a kind has several."""
+    """Return a text, prefixed with its source's instance."""
     _, instance = split_name(name)
     return f"{instance}: {text}" if instance else text

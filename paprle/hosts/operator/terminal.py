@@ -1,4 +1,4 @@
-"""The operator's keyboard: action counters, tasks and notes."""
+"""The operator's keyboard: actions, tasks and notes."""
 
 from __future__ import annotations
 
@@ -42,10 +42,7 @@ HELP = " · ".join(
 
 
 class Operator:
-    """Terminal reader in a thread; unbound keys are forwarded.
-
-    Tasks and notes may be typed only while nothing moves.
-    """
+    """Reads the terminal in a thread; unbound keys are forwarded."""
 
     def __init__(self) -> None:
         self._may_type: Callable[[], bool] = lambda: False
@@ -63,7 +60,7 @@ class Operator:
 
     @property
     def draft(self) -> str | None:
-        """The unfinished text; None if none is being typed."""
+        """The unfinished text; None if there is none."""
         typed = self._typed
         return None if typed is None else typed.decode(errors="ignore")
 
@@ -75,16 +72,11 @@ class Operator:
     def let_type(
         self, may_type: Callable[[], bool], takers: Mapping[str, Callable[[str], None]]
     ) -> None:
-        """Enable typing.
-
-        Args:
-            may_type: Returns whether nothing moves.
-            takers: Receivers of a finished text, by ``task`` or ``note``.
-        """
+        """Enable typing while nothing moves."""
         self._may_type, self._takers = may_type, takers
 
     def let_switch(self, switches: Mapping[str, Callable[[], None]]) -> None:
-        """Call these functions at their letters, which are no requests."""
+        """Call these functions at their letters."""
         self._switches = switches
 
     def forward_to(self, fds: Iterable[int]) -> None:
@@ -92,11 +84,11 @@ class Operator:
         self._forward_fds = list(fds)
 
     def add(self, action: str) -> None:
-        """Count an action; safe from any thread and from signal handlers."""
+        """Count an action; safe from threads and signal handlers."""
         self._pressed[action].append(None)
 
     def open(self) -> None:
-        """Start reading single keys, if there is a terminal."""
+        """Start reading keys, if there is a terminal."""
         if not self.is_interactive:
             return
         fd = sys.stdin.fileno()
@@ -106,7 +98,7 @@ class Operator:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop reading and restore the terminal; may be called twice."""
+        """Stop and restore the terminal; repeatable."""
         if self._thread is not None:
             os.write(self._wake_write, b"x")
             self._thread.join(timeout=1.0)
@@ -133,7 +125,7 @@ class Operator:
             self.take_keys(data)
 
     def take_keys(self, data: bytes) -> None:
-        """Count the session's keys and forward the rest to the leaders."""
+        """Count the session's keys and forward the rest."""
         rest = bytearray()
         for part in _SEQUENCE.findall(data):
             if self._type(part):
@@ -150,7 +142,6 @@ class Operator:
             self._forward(bytes(rest))
 
     def _type(self, part: bytes) -> bool:
-        """Add a key to the text; return False if it is no letter."""
         if not self._may_type():
             self._typed = None
             return False

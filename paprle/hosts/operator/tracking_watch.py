@@ -1,4 +1,4 @@
-"""Tracking judged from the recorded numbers, outside the tick."""
+"""Tracking judged from recorded numbers, outside the tick."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_classifier(plan: SessionPlan) -> Classifier:
 class TrackingWatch:
     """Causes of tracking errors with their durations.
 
-    ``note`` is called in the tick's thread, everything else outside it.
+    ``note`` runs in the tick's thread, the rest outside it.
     """
 
     def __init__(self, classifier: Classifier) -> None:
@@ -41,7 +41,7 @@ class TrackingWatch:
         self.newest, self.session = Verdict(), Tally()
 
     def note(self, core: Core, tick: Record, status: Record) -> bool:
-        """Keep the numbers of a tick and return whether it is judged."""
+        """Keep a tick's numbers; return whether it is judged."""
         before_ns, self._before_ns = self._before_ns, core.now_ns
         if not is_due(core.now_ns, before_ns):
             return False
@@ -49,7 +49,7 @@ class TrackingWatch:
         return True
 
     def update(self, core: Core) -> None:
-        """Judge the ticks since the last call and note them in the episode."""
+        """Judge new ticks; note results in the episode."""
         while self._waiting:
             look, begin_ns = self._waiting.popleft()
             self._judge(core, look, begin_ns)

@@ -17,7 +17,7 @@ from paprle.ipc.process import Role, is_closed, run_role
 
 
 class AdvisorHost:
-    """One advisor with its inputs and its advice."""
+    """One advisor with inputs and advice."""
 
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
@@ -30,7 +30,7 @@ class AdvisorHost:
         self._advice = Latest(self._advisor.advice).open(box)
 
     def run(self) -> None:
-        """Run until the session ends or the advisor fails."""
+        """Run until the session ends."""
         try:
             self._advisor.open()
             self._role.report("ready", notes=list(self._advisor.notes))
@@ -45,7 +45,7 @@ class AdvisorHost:
                 self._role.report("summary", message=text)
 
     def step(self, now_ns: int) -> None:
-        """Ask for advice once, if the session has begun."""
+        """Ask for advice, if the session has begun."""
         sight = self._sight.read(now_ns)
         if sight is None:
             return
@@ -57,7 +57,6 @@ class AdvisorHost:
 
 
 def _go_before_pages() -> None:
-    """Raise this thread above pages and below loops, if permitted."""
     # Threads that it starts later are ordinary ones: a network takes no processor away.
     if hasattr(os, "sched_setscheduler"):
         policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK

@@ -1,7 +1,6 @@
-"""The process of one camera: posts its images and has them recorded.
+"""The process of one camera: posts images and has them recorded.
 
-Threads wait for the device, code images and judge its health. It yields to all other
-processes.
+Threads wait for the device, code images and judge its health.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _NICENESS = 10  # chosen: a tenth of the share of a process that moves a robot
 
 
 class CameraHost:
-    """One camera with its image slots and its film."""
+    """One camera with its slots and its film."""
 
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
@@ -79,7 +78,7 @@ class CameraHost:
         """Run until the session ends or the camera fails.
 
         Raises:
-            Exception: The camera's failure, unless its device went away.
+            Exception: The camera's failure, unless it went away.
         """
         threads = [
             threading.Thread(target=self._run_camera, name="camera", daemon=True)
@@ -125,7 +124,6 @@ class CameraHost:
                 self.judge(time.monotonic_ns())
 
     def _look_at_threads(self, now_ns: int) -> None:
-        """Raise the failure of a thread, or of one that hangs."""
         if self._film is not None and self._film.failure is not None:
             self._failure = self._film.failure
         if now_ns - self._asked_ns > _HUNG_NS:
@@ -133,7 +131,7 @@ class CameraHost:
             self._failure = self._failure or DeviceError(hung)
 
     def judge(self, now_ns: int) -> None:
-        """Report changes of health; empty the slot without usable images."""
+        """Report changes of health; empty a slot without images."""
         with self._lock:
             changes = self._health.look(now_ns)
             is_gone = self._health.state in NO_IMAGE
@@ -236,7 +234,7 @@ def _make_look(role: Role, layout: Layout) -> Callable[[], RobotPose | None]:
 
 
 def give_way() -> None:
-    """Lower the process's priority: set-points go before images."""
+    """Lower the process's priority: set-points go first."""
     os.nice(_NICENESS)
     if hasattr(os, "SCHED_BATCH"):  # whoever wakes up does not interrupt others then
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

@@ -1,4 +1,4 @@
-"""Coding of a camera's images during an episode, in a thread."""
+"""Coding of a camera's images during an episode."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _TIMEOUT = 0.1  # [s] chosen: how soon the thread sees that it is to end
 
 
 class Film:
-    """Coded images of one camera on their way to the recorder.
+    """Coded images of one camera for the recorder.
 
     Attributes:
-        n_dropped: Images not coded for lack of time or room.
+        n_dropped: Not coded for lack of time or room.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Film:
         """Prepare.
 
         Raises:
-            ConfigError: If the images cannot be coded like this.
-            MissingDependency: If PyAV is not there.
+            ConfigError: If the images cannot be coded so.
+            MissingDependency: Without PyAV.
         """
         self.n_dropped = 0
         self.failure: Exception | None = None
@@ -57,7 +57,7 @@ class Film:
         self._told: tuple[int, str] | None = None
 
     def offer(self, frame: Frame) -> None:
-        """Queue an image during an episode; never waits."""
+        """Queue an image during an episode without waiting."""
         episode = self._find_episode()
         if episode is None:
             return
@@ -81,7 +81,7 @@ class Film:
             self.failure = err
 
     def end(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._must_end = True
 
     def step(self, episode: int, frame: Frame) -> None:

@@ -1,4 +1,4 @@
-"""The gate process: owns the follower and outlives the session to brake."""
+"""The gate process, which outlives the session to brake."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 
 
 class GateHost:
-    """One gate, its follower, and its shared memory."""
+    """One gate and its follower."""
 
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
@@ -75,7 +75,6 @@ class GateHost:
             raise self._controller.fault
 
     def _choose_policy(self, asked: str) -> ClosePolicy:
-        """Return the policy; an arm that would fall keeps holding."""
         if asked == "off" and self._info.power_off == "falls":
             self._notes.append(
                 "session.close_policy: this arm falls when its power goes, so it is "
@@ -85,7 +84,6 @@ class GateHost:
         return "off" if asked == "off" else "hold"
 
     def _pace(self) -> int:
-        """Wait until a command may leave; return the time since boot, [ns]."""
         self._pacer.wait()
         return read_boottime()
 

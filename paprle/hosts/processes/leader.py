@@ -1,7 +1,4 @@
-"""The process of one leader: posts the newest sample of its device.
-
-A feedback thread renders torques where it has motors; cues come from the gate's status.
-"""
+"""The process of one leader: samples, feedback and cues."""
 
 from __future__ import annotations
 

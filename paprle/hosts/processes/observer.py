@@ -1,8 +1,4 @@
-"""The process of one observer.
-
-Requests made with its controls are written on change and periodically, as a sign of
-life.
-"""
+"""The process of one observer; periodic requests are its sign of life."""
 
 from __future__ import annotations
 
@@ -111,7 +107,7 @@ def _make_reader(
 
 
 def make_pace(role: Role, resolved: Resolved, name: str) -> Stage | Free:
-    """Return the observer's pace: its turn in the order, or its rate."""
+    """Return the observer's turn, or its rate."""
     rate = resolved.observers.rate
     if ORDER not in role.fds:
         return Free(rate)
@@ -128,8 +124,6 @@ def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:
 
 
 class _Wishes:
-    """Writer of the requests made with the observer's controls."""
-
     def __init__(
         self, role: Role, observer: Observer, name: str, placed: Sequence[str]
     ) -> None:

@@ -1,4 +1,4 @@
-"""Opening of a follower, with the checks that may refuse it."""
+"""Opening of a follower, with checks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SLOWEST, _QUICKEST = 10.0, 1000.0  # [Hz] chosen: slower ones cannot be watched
 def open_follower(
     resolved: Resolved, follower: Follower, robot: RobotInfo
 ) -> tuple[FollowerInfo, list[str]]:
-    """Return the info of an opened follower and notes for the operator.
+    """Return an opened follower's info and notes.
 
     Raises:
-        DeviceError: If it is another robot, cannot be watched, or may not be driven;
-            it is closed again.
+        DeviceError: If it is another robot, cannot be watched, or may not be driven; it
+            is closed again.
     """
     notes: list[str] = []
     # leave to drive what nobody stops is asked before it is given power
@@ -53,7 +53,7 @@ def accept_unattended(resolved: Resolved) -> str:
     """Return a note on a robot that nothing else can stop.
 
     Raises:
-        DeviceError: If the config does not permit it.
+        DeviceError: If not permitted.
     """
     what = (
         f"follower '{resolved.follower_name}' in '{resolved.env_name}' does not stop "

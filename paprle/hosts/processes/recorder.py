@@ -120,7 +120,6 @@ def _record(role: Role, recorder: Recorder) -> str:
 
 
 def _report(role: Role, recorder: Recorder, told: str) -> str:
-    """Report the recording's state if it changed; return it."""
     text = recorder.failure or recorder.warning
     marks = [find_mark(manifest) for manifest in recorder.manifests.values()]
     notes = [len(one.get("notes", ())) for one in recorder.manifests.values()]

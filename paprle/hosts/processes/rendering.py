@@ -28,7 +28,7 @@ def make_thread(
     role: Role,
     read_feedback: Callable[[], Feedback | None],
 ) -> tuple[FeedbackThread, list[str]]:
-    """Return the feedback thread, not started, and notes for the operator.
+    """Return the feedback thread, not started, and notes.
 
     Raises:
         ConfigError: If its laws would not be stable.

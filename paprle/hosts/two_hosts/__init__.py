@@ -1,1 +1,1 @@
-"""Sessions on two hosts: remote follower and remote leader."""
+"""Sessions on two hosts."""

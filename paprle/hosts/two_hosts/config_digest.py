@@ -1,4 +1,4 @@
-"""The identity that both hosts of a link must share."""
+"""The identity that both hosts must share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SILENCE = 5.0  # [s] chosen: after this the other host is gone; the gate held lo
 
 
 def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
-    """Return version, robot, rate and record layout, which both hosts must share."""
+    """Return version, robot, rate and record layout."""
     limits = [getattr(robot, name) for name in JOINT_LIMITS]
     return {
         "version": __version__,

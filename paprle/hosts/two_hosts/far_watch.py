@@ -1,4 +1,4 @@
-"""Prediction of a remote robot and its measured error, in the hands' axes."""
+"""Prediction of a remote robot and its error, in hands' axes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ _AHEAD_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
 
 
 class FarWatch:
-    """Predictor of a remote robot, with the errors between hand, robot and picture.
+    """Predicts a remote robot; measures errors of hand, robot and picture.
 
     Attributes:
-        predicted: The robot's present pose by hand, in the hand's axes, if known.
-        held: Hands whose robot does not follow them.
-        period_ns: Time between two pictures, [ns].
+        predicted: Present pose by hand, in the hand's axes.
     """
 
     def __init__(self, side: OperatorSide) -> None:
@@ -36,7 +34,7 @@ class FarWatch:
         self._stamp_ns = self._shown = 0
 
     def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
-        """Take a sample of the device, unless it is old or of the future."""
+        """Take a sample, unless old or of the future."""
         is_ahead = sample.stamp_ns - now_ns > _AHEAD_NS
         if sample.stamp_ns <= self._stamp_ns or is_ahead:
             return
@@ -48,7 +46,7 @@ class FarWatch:
                 self.mirrors[place].ask(sample.stamp_ns, T)
 
     def note_view(self, view: RobotView, now_ns: int) -> None:
-        """Take a view of the robot; send the measured errors to its host."""
+        """Take a view of the robot; send errors."""
         measured_ns = self._side.end.clock.to_past(view.measured_ns, now_ns)
         if measured_ns is None:  # the link's end has refused and counted it
             return
@@ -65,7 +63,7 @@ class FarWatch:
         self._side.note_errors(rows)
 
     def is_due(self, now_ns: int) -> bool:
-        """Return whether a picture is due, and make it if so."""
+        """Return whether a picture is due, and make it."""
         number = now_ns // self.period_ns  # by the clock, as who draws it knows it
         if number == self._shown:
             return False

@@ -1,4 +1,4 @@
-"""The operator's host of a session at the robot (``paprle lead``)."""
+"""The operator's host of a remote session (``paprle lead``)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 
 
 class Lead:
-    """One leader and its link to the robot's host."""
+    """One leader and its link."""
 
     def __init__(
         self, resolved: Resolved, operator: Operator, *, knows_robot: bool = False
@@ -82,7 +82,7 @@ class Lead:
             Notes for the operator.
 
         Raises:
-            DeviceError: If one of them cannot be opened.
+            DeviceError: If one cannot be opened.
         """
         info = make_far_info(self.leader.info)
         pages = self._start_pages()
@@ -104,7 +104,7 @@ class Lead:
         return notes
 
     def step(self, now_ns: int) -> bool:
-        """Run one cycle; return True when the leader is exhausted."""
+        """Run one cycle; return True if the leader is exhausted."""
         keys = self._operator.actions
         if self._pages is not None:
             keys = self._pages.press(keys)
@@ -130,7 +130,7 @@ class Lead:
         return sample is not None and sample.is_exhausted
 
     def describe(self) -> str:
-        """Return the state of session, robot and link; post it to the pages."""
+        """Return the state of session, robot and link; post it."""
         line = self._compose()
         if self._pages is not None:
             self._pages.say(line, self.side, self._watch)
@@ -155,7 +155,7 @@ class Lead:
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
     def close(self) -> None:
-        """Send goodbyes; close the device and the network."""
+        """Send goodbyes; close device and network."""
         self.side.send_disconnects(time.monotonic_ns())
         self._post()
         self._link.close()
@@ -169,11 +169,11 @@ class Lead:
         self.closing_notes = [text for text in words if text]
 
     def pin(self) -> str:
-        """Pin the loop to processors without pages; return a note if that fails."""
+        """Pin the loop apart from the pages; return a note on failure."""
         return pin(is_loop=True) if self._pages is not None else ""
 
     def take_words(self) -> list[str]:
-        """Return new notes for the operator."""
+        """Return new notes."""
         forces = [] if self._forces is None else self._forces.take_words()
         told = [*self.side.take_words(), *self.leader.take_warnings(), *forces]
         if self._pages is not None:
@@ -205,14 +205,14 @@ class Lead:
 
 
 def lead(resolved: Resolved, *, knows_robot: bool) -> int:
-    """Send a leader's captures to the robot's host until it ends or a signal comes.
+    """Send a leader's captures to the robot's host.
 
     Returns:
         The exit code.
 
     Raises:
         ConfigError: If something does not fit; nothing was opened.
-        DeviceError: If leader or network fail, or the robot's host refuses.
+        DeviceError: If leader or network fail, or the host refuses.
     """
     operator, signals = Operator(), list[int]()
     made = Lead(resolved, operator, knows_robot=knows_robot)

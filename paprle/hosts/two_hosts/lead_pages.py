@@ -1,4 +1,4 @@
-"""Observers of ``paprle lead``, for which it needs the robot's model."""
+"""Observers of ``paprle lead``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ _SAY_NS = 200_000_000  # [ns] chosen: faster than this nobody reads
 
 
 class LeadPages:
-    """The observers' processes, with their inputs and requests."""
+    """The observers' processes, with inputs and requests."""
 
     def __init__(self, resolved: Resolved, leader: Leader) -> None:
-        """Prepare; a leader that is moved at a page receives the robot."""
         robot = make_robot(resolved).info
         leader.meet(robot)
         self._leader = leader
@@ -66,14 +65,14 @@ class LeadPages:
         self._lost: set[str] = set()
 
     def start(self, must_stop: Callable[[], bool]) -> list[str]:
-        """Start all, or raise; return their addresses."""
+        """Start all; return their addresses."""
         self._children.start()
         ready = self._children.wait_ready(_START, must_stop, print_line)
         notes = [(k, note) for k, said in ready.items() for note in said["notes"]]
         return [sign_line(name, note) for name, note in notes]
 
     def press(self, actions: Actions) -> Actions:
-        """Return actions with the pages'; pass their hands to the leader."""
+        """Return actions with the pages'; pass hands to the leader."""
         records = [box.read() for box in self._boxes]
         if self._leader.is_at_page:
             for record in records:
@@ -88,7 +87,7 @@ class LeadPages:
         return self._scheduler.order.period_ns
 
     def show(self, side: OperatorSide, watch: FarWatch) -> None:
-        """Post the robot's last and predicted state, if any."""
+        """Post the robot's last and predicted state."""
         if side.view is not None:
             stamps = side.view_ns, side.end.clock.to_local(0)
             heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
@@ -96,7 +95,7 @@ class LeadPages:
             self._scheduler.end_turn(time.monotonic_ns())
 
     def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
-        """Post the status text, at most five times a second."""
+        """Post the status at most five times a second."""
         now_ns = time.monotonic_ns()
         if now_ns - self._said_ns < _SAY_NS:
             return
@@ -113,7 +112,7 @@ class LeadPages:
         self._news.tell(text)
 
     def take_words(self) -> list[str]:
-        """Return new losses of data and of processes."""
+        """Return new losses."""
         self._children.poll()
         words = self._children.take_warnings()
         for name in list(self._children.running):

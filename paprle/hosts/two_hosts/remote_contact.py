@@ -1,4 +1,4 @@
-"""The robot's pose and the causes that hold it, for a remote leader."""
+"""Pose and holding causes for a remote leader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paprle.retargeting.pairing import make_pairing
 
 
 class Holding:
-    """Reader of the gate's statuses in a leader's process."""
+    """Reads gate statuses in a leader's process."""
 
     def __init__(
         self, role: Role, resolved: Resolved, leader: LeaderInfo, layout: Layout
@@ -45,7 +45,7 @@ class Holding:
             self._hands.update(status)
 
     def find(self, now_ns: int) -> tuple[HeldHand, ...]:
-        """Return the hands that lead, with the causes that hold them."""
+        """Return leading hands with holding causes."""
         self.look()
         return self._hands.find(now_ns, self._anchors.read())
 

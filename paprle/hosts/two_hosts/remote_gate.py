@@ -1,7 +1,4 @@
-"""The gate's stand-in beside a session whose follower is on another host.
-
-Status and recorded periods come back in this host's time.
-"""
+"""The stand-in of a gate on another host."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _UNANSWERED = 3.0  # [s] chosen: an answer takes a round trip, and DDS a second 
 
 
 class RemoteGate:
-    """The leader's end of the link, in place of the gate process."""
+    """The leader's end of the link."""
 
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
@@ -87,7 +84,6 @@ class RemoteGate:
             self._role.report("trouble", message=text)
 
     def _step(self, now_ns: int) -> None:
-        """Exchange once; raise DeviceError if the host refuses, ends or is silent."""
         end = self._end
         if not end.has_left:
             end.ask(now_ns)
@@ -138,7 +134,6 @@ class RemoteGate:
         self._pass_reports()
 
     def _pass_reports(self) -> None:
-        """Pass the gate's reports on; raise DeviceError if it failed."""
         reports, self._end.reports = self._end.reports, []
         for report in reports:
             if report["event"] == "error":

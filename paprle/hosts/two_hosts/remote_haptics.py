@@ -1,7 +1,6 @@
 """Feedback of a leader with motors whose robot is remote.
 
-Its own laws need no link; contact is limited by the round trip
-(``paprle.haptics.remote_follower``).
+Contact is limited by the round trip (``paprle.haptics.remote_follower``).
 """
 
 from __future__ import annotations
@@ -33,11 +32,10 @@ _OF_A_HAND = frozenset({"contact", "damping", "wall"})
 def make_far_haptics(
     settings: FeedbackSettings, leader: LeaderInfo
 ) -> tuple[Haptics, FollowerAfar]:
-    """Return the feedback of a leader, and the input for its remote robot's state.
+    """Return a leader's feedback, and the input for the robot's state.
 
     Raises:
-        ConfigError: If laws are above the bound (F2), or settings name what the leader
-            does not have.
+        ConfigError: If laws are above the bound (F2), or settings name unknown parts.
     """
     off = {
         one.name: None
@@ -91,7 +89,7 @@ class Forces:
         self._thread.start()
 
     def step(self, view: RobotView | None, now_ns: int) -> None:
-        """Take a view of the robot; without one the last remains; time in [ns]."""
+        """Take a view of the robot, or keep the last."""
         if view is None:  # the leader is told that this host lives
             self._told = replace(self._told, stamp_ns=now_ns)
             return
@@ -101,7 +99,7 @@ class Forces:
         self._told = make_told(view, now_ns)
 
     def describe(self, now_ns: int) -> str:
-        """Return the rendered share of contact, in words."""
+        """Return the rendered share of contact as text."""
         return f"contact felt {self._follower.find_share(now_ns):.0%}"
 
     def take_words(self) -> list[str]:
@@ -110,6 +108,6 @@ class Forces:
         return words
 
     def close(self) -> str:
-        """End the thread; return how punctual it was."""
+        """End the thread; return a summary of its timing."""
         self._thread.close()
         return self._thread.summarise()

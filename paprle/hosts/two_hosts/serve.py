@@ -1,4 +1,4 @@
-"""The follower's host of a link: starts a gate for one session at a time.
+"""The follower's host of a link: one gate and session at a time.
 
 The gate brakes when its input is old or this process ends.
 """
@@ -49,7 +49,7 @@ _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 
 
 class FollowerHost:
-    """One robot, served to one session after another."""
+    """One robot, served to successive sessions."""
 
     def __init__(self, resolved: Resolved) -> None:
         load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
@@ -121,7 +121,6 @@ class FollowerHost:
         self._children.start()
 
     def _watch(self, children: Children, now_ns: int) -> None:
-        """Pass on reports and records; end the gate if either side is gone."""
         end = self._end
         for name, report in children.poll():
             if name == GATE:
@@ -207,7 +206,6 @@ class FollowerHost:
             self._beside = None
 
     def _tell_refused(self, now_ns: int) -> None:
-        """Print refusals as they occur."""
         new = self._end.refused - self._told
         if not new or now_ns - self._told_ns < _TELL_NS:
             return

@@ -1,7 +1,4 @@
-"""Stages of the operator's host, in sequence within a period (T16).
-
-``paprle lead`` goes first, then each observer in its process. The period holds all p99.
-"""
+"""Stages of the operator's host, in sequence within a period (T16)."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ class Order(NamedTuple):
     """The period and the release times of the stages.
 
     Attributes:
-        period_ns: Period, which starts at its multiples on the clock, [ns].
-        begins_ns: Release time of each stage after that, [ns].
+        period_ns: Aligned to its multiples on the clock, [ns].
+        begins_ns: Release times in it, [ns].
     """
 
     period_ns: int
@@ -47,10 +44,8 @@ class Order(NamedTuple):
 def plan_order(stages: Sequence[tuple[int, int]], least_ns: int, step_ns: int) -> Order:
     """Return the order of stages: T ≥ Σ t_1…n (2.2 no. 4).
 
-    Args:
-        stages: Duration of each, p50 and p99, [ns].
-        least_ns: Shortest useful period, [ns].
-        step_ns: The period is a multiple of this, [ns].
+    ``stages`` are p50 and p99 of durations, [ns]; ``least_ns`` is the least period, a
+    multiple of ``step_ns``.
     """
     begins = [sum(p50 for p50, _ in stages[:k]) for k in range(len(stages))]
     period = max(sum(p99 for _, p99 in stages), least_ns)
@@ -58,14 +53,14 @@ def plan_order(stages: Sequence[tuple[int, int]], least_ns: int, step_ns: int) -
 
 
 def share_processors(allowed: set[int]) -> tuple[set[int], set[int]]:
-    """Return the processors of the loop and of drawing; a single one is shared."""
+    """Return processors of loop and drawing; a single one is shared."""
     if len(allowed) < 2:
         return allowed, allowed
     return {max(allowed)}, allowed - {max(allowed)}
 
 
 def pin(*, is_loop: bool) -> str:
-    """Pin this thread to its processors; return a note if that fails, else empty."""
+    """Pin this thread; return a note on failure."""
     try:
         loop, others = share_processors(os.sched_getaffinity(0))
         os.sched_setaffinity(0, loop if is_loop else others)
@@ -97,12 +92,11 @@ class StageTimes:
 
 
 class Scheduler:
-    """Planner that writes a new order with each picture."""
+    """Writes a new order with each picture."""
 
     def __init__(
         self, box: Mailbox, spent: Sequence[Mailbox], least_ns: int, step_ns: int
     ) -> None:
-        """Prepare; ``spent`` has the observers' durations in order."""
         self._box, self._boxes = box, tuple(spent)[: _MOST - 1]
         self._least_ns, self._step_ns = least_ns, step_ns
         self._own = StageTimes()
@@ -143,7 +137,7 @@ class Stage:
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
     ) -> None:
-        """Prepare; place 0 is the loop's; it wakes at least at ``rate``, [Hz]."""
+        """Prepare; place 0 is the loop's; ``rate`` is of wake-ups, [Hz]."""
         self._order, self._spent, self._heard = ports
         self._place, self._rate = place, rate
         self._clock, self._sleep = clock, sleep
@@ -188,10 +182,9 @@ class Stage:
 
 
 class Free:
-    """Pace of its own, as beside a session."""
+    """A pace of its own."""
 
     def __init__(self, rate: float) -> None:
-        """Set the rate, [Hz]."""
         self._loop = DeadlineLoop(rate)
 
     def wait(self) -> bool:

@@ -1,1 +1,1 @@
-"""Views for observers: robot, cameras, proximity, recordings."""
+"""Views for observers: robot, cameras, proximity."""

@@ -1,7 +1,4 @@
-"""Health of a camera, judged by the arrival of its images.
-
-A camera that is gone, frozen or slow must not look like a still scene.
-"""
+"""Health of a camera, judged by its images."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ _WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
 
 
 class State(Enum):
-    """Health of a camera; each value is its name in the recording."""
+    """Health of a camera, as named in recordings."""
 
     STARTING = "starting"
     OK = "ok"
@@ -39,23 +36,17 @@ NO_IMAGE = {State.SILENT, State.FROZEN, State.GONE}
 
 
 class Change(NamedTuple):
-    """A change of health, with a message for operator and recording."""
+    """A change of health, with a message."""
 
     state: State
     text: str
 
 
 class Health:
-    """Health of one camera.
-
-    Attributes:
-        n_refused: Images not as declared, or not newer than the last.
-        n_repeated: Repeated images.
-        n_faults: Changes to a state other than ``OK``.
-    """
+    """Health of one camera."""
 
     def __init__(self, info: CameraInfo, now_ns: int, *, is_back: bool = False) -> None:
-        """Start with an opened camera; ``is_back``: it was reported gone."""
+        """Start with an opened camera; ``is_back``: it was gone."""
         self.state = State.STARTING
         self.n_refused = self.n_repeated = self.n_faults = 0
         self._info = info
@@ -70,7 +61,7 @@ class Health:
         self._changes: list[Change] = []
 
     def accept(self, frame: Frame, now_ns: int) -> bool:
-        """Return whether an image is as declared and newer than the last."""
+        """Return whether an image is as declared and newer."""
         fault = self._info.find_fault(frame)
         if not fault and frame.stamp_ns <= self._stamp_ns:
             fault = "expected stamps that rise, got one that does not"
@@ -116,7 +107,7 @@ class Health:
         return taken
 
     def find_nap(self, now_ns: int) -> float:
-        """Return the time until silence would be noticed, [s]."""
+        """Return the time until silence would show, [s]."""
         nap_ns = self._period_ns // 2
         left_ns = self._arrived_ns + round(LATE * self._period_ns) - now_ns
         if self.state in {State.OK, State.SLOW} and left_ns >= 0:
@@ -138,7 +129,6 @@ class Health:
             self.state = State.SLOW  # images come; it is told once they keep coming
 
     def _average(self) -> float:
-        """Return the mean spacing of late images in a row, or of all, [ns], or 0."""
         # 0 where they are too few to tell.
         if self._n_late >= _N_LATE and self._late_ns > _LATE_NS:
             return self._late_ns / self._n_late

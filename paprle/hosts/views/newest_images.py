@@ -1,7 +1,4 @@
-"""The newest image of each camera, judged by its age.
-
-An image without a successor for two periods is dropped (``camera_health``).
-"""
+"""The newest image of each camera, dropped after two periods."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ class NewestImage:
     """The newest image of one camera."""
 
     def __init__(self, info: CameraInfo, slots: ImageSlots, rate: float) -> None:
-        """Start; ``rate`` is that of the reads, [Hz]."""
+        """Start, for reads at ``rate``, [Hz]."""
         self._info, self._slots = info, slots
         self._count = slots.count
         self._still = Stillness(rate, self._count)
@@ -31,7 +28,7 @@ class NewestImage:
         self._frame: Frame | None = None
 
     def read(self, now_ns: int) -> Frame | None:
-        """Return the image, the same object until the next; None without one."""
+        """Return the image, the same object until the next, or None."""
         count = self._slots.count
         if count != self._count:
             image = self._slots.read()
@@ -46,12 +43,12 @@ class NewestImage:
 
 
 class NewestImages:
-    """The newest image of each camera of a session, by name."""
+    """The newest images of a session by camera."""
 
     def __init__(
         self, role: Role, resolved: Resolved, rate: float, *, is_wanted: bool = True
     ) -> None:
-        """Open the ports; ``rate`` is that of the reads, [Hz]."""
+        """Open the ports, for reads at ``rate``, [Hz]."""
         names = list_named(resolved.cameras) if is_wanted else ()
         self.cameras = {name: make_camera(resolved, name).info for name in names}
         self._newest = {
@@ -67,7 +64,7 @@ class NewestImages:
         self._shown: dict[str, Frame] = {}
 
     def read(self, now_ns: int) -> dict[str, Frame]:
-        """Return the images by camera, without those that have none."""
+        """Return the present images by camera."""
         newest = {name: one.read(now_ns) for name, one in self._newest.items()}
         return {name: frame for name, frame in newest.items() if frame is not None}
 

@@ -1,7 +1,4 @@
-"""End-effector poses of a robot and joints for poses nearby.
-
-For display only: no limits of motion, no second task, few steps.
-"""
+"""Poses of a robot and joints for poses nearby, for display alone."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _MET = 1e-4  # [m] and [rad] chosen: less is not seen
 
 
 class PosedRobot(LinkPoses):
-    """A robot's model, in the order of its joints."""
+    """A robot's model, in its joints' order."""
 
     def find_poses(self, q: Vec) -> dict[str, pin.SE3]:
         """Return T_base_eef by limb at q, shape (n,)."""
@@ -28,7 +25,7 @@ class PosedRobot(LinkPoses):
         }
 
     def move_to(self, q: Vec, limb: LimbInfo, T_base_eef: pin.SE3) -> Vec:
-        """Return joints near q, shape (n,), that bring a limb to or close to a pose.
+        """Return joints near q, (n,), that bring a limb close to a pose.
 
         Damped least squares within the joint limits; other limbs stay.
         """

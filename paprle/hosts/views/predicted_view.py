@@ -1,4 +1,4 @@
-"""Prediction of a remote robot's present state, for an observer."""
+"""Prediction of a remote robot's present state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.reconstruction.mirror_display import RobotMirror, Word
 
 
 class Mirroring:
-    """Predictor fed with session ticks and gate statuses."""
+    """Predictor fed with ticks and gate statuses."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self._find_poses = PosedRobot(robot).find_poses
@@ -20,7 +20,7 @@ class Mirroring:
         self._asked_ns = self._heard_ns = 0
 
     def look(self, tick: Record, status: Record, now_ns: int) -> MirroredRobot | None:
-        """Return the present state in local time; None before a measurement."""
+        """Return the present state, local time; None before a measurement."""
         asked_ns, heard_ns = int(tick["stamp_ns"]), int(status["meas_ns"])
         if asked_ns > self._asked_ns and np.isfinite(tick["q_des"]).all():
             self._asked_ns = asked_ns

@@ -1,7 +1,4 @@
-"""Bodies of a robot that are near each other, for viewers.
-
-Distances are measured by coal in the viewer's process, off the robot's path.
-"""
+"""Near bodies of a robot for viewers, measured in their process."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _LEAST = 1e-3  # [m] chosen: of the way from home to what is kept
 
 
 class NearBodies:
-    """Finder of near bodies; its model is made on first use."""
+    """Finds near bodies; makes its model on first use."""
 
     def __init__(
         self,
@@ -31,21 +28,18 @@ class NearBodies:
         kept: tuple[float, float],
         home: Vec,
     ) -> None:
-        """Prepare.
+        """Prepare; ``kept`` are clearances between links and to the scene, [m].
 
-        Args:
-            make_model: Returns the bodies; slow.
-            kept: The gate's clearances between links and to the scene, [m].
-            home: Joints at home, shape (n,), [rad] or [m].
+        ``home`` has shape (n,), [rad] or [m].
         """
         self._make_model, self._asked, self._home = make_model, kept, home
         self._model: CollisionModel | None = None
         self._kept = self._worth = np.zeros(0)
 
     def find(self, q: Vec) -> list[Near]:
-        """Return the near pairs at q, shape (n,), the nearest first.
+        """Return the near pairs at q, shape (n,), nearest first.
 
-        A pair that is near at home counts only where it is nearer than there.
+        A pair near at home counts only if nearer than there.
         """
         model = self._model or self._make()
         clearances = model.clearances(q)

@@ -1,7 +1,4 @@
-"""A remote robot's state, for the observers of ``paprle lead``.
-
-The view is made from the state that crossed the link and the predicted poses.
-"""
+"""A remote robot's state, for the observers of ``paprle lead``."""
 
 from __future__ import annotations
 
@@ -45,13 +42,9 @@ def pack_heard(
     predicted: Mapping[int, pin.SE3],
     held: set[int],
 ) -> Record:
-    """Return a record.
+    """Return a record of the robot's message and predicted poses.
 
-    Args:
-        data: The robot's message.
-        stamps: ``came_ns`` and ``offset_ns``.
-        predicted: The robot's present pose, by hand.
-        held: Hands whose robot does not follow them.
+    ``stamps`` are ``came_ns`` and ``offset_ns``.
     """
     record: Record = np.zeros((), HEARD_DTYPE)
     record["length"], record["data"][: len(data)] = len(data), list(data)
@@ -65,7 +58,7 @@ def pack_heard(
 
 
 class HeardReader:
-    """Reader of a remote session's view, in an observer's process."""
+    """Reads a remote session's view."""
 
     def __init__(self, role: Role, robot: RobotInfo) -> None:
         self._robot, self._posed = robot, PosedRobot(robot)
@@ -73,7 +66,7 @@ class HeardReader:
         self._news = Newest(Mailbox(NEWS_DTYPE, role.fds[NEWS]), read_news)
 
     def read(self, now_ns: int) -> SessionView | None:
-        """Return the newest view; None before the first message.
+        """Return the newest view; None at first.
 
         Raises:
             ConfigError: If it is of another robot.
@@ -166,13 +159,11 @@ def carry_over(one: HeldHand, hand: Vec, T_base_eef: pin.SE3) -> pin.SE3:
     """Return the end-effector's pose once it has followed a hand's motion.
 
     With R_eef = L R K and p_eef = p₀ + s L (p − p_l0)
-    (``paprle.haptics.contact.contact_direction``) a motion of the hand from a to b
-    takes the end-effector to R = L R_b R_aᵀ Lᵀ R_eef and p = p_eef + s L (p_b − p_a).
+    (``paprle.haptics.contact.contact_direction``) a motion from a to b leads to
 
-    Args:
-        one: The hand's pose at the robot's present pose (a).
-        hand: Its later pose (b), xyz + quat_xyzw, shape (7,).
-        T_base_eef: The present pose.
+        R = L R_b R_aᵀ Lᵀ R_eef   and   p = p_eef + s L (p_b − p_a).
+
+    ``one`` has a, ``hand`` is b, xyz + quat_xyzw, shape (7,).
     """
     a, b = row_to_pose(one.pose), row_to_pose(hand)
     L = pin.Quaternion(np.asarray(one.turn)).normalized().toRotationMatrix()

@@ -1,4 +1,4 @@
-"""Bodies around a robot, from ``gate.scene`` and from its env."""
+"""Bodies of ``gate.scene`` and of a robot's env."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings.core import SceneBodySettings
 def list_scene_bodies(
     scene: Mapping[str, SceneBodySettings], told: Sequence[Any] = ()
 ) -> tuple[SceneBody, ...]:
-    """Return the bodies of ``gate.scene`` and of the env, each name once."""
+    """Return the bodies of scene and env, each name once."""
     kept = [_place(name, body) for name, body in scene.items()]
     world = [SceneBody(n, s, tuple(z), tuple(p), moves) for n, s, z, p, moves in told]
     return (*kept, *(body for body in world if body.name not in scene))

@@ -35,7 +35,7 @@ _HELD = {GateState.HOLD, GateState.STOPPED}
 
 
 class ViewReader:
-    """Reader of session views in a role with tick, status, advice or news."""
+    """Reads session views in a role."""
 
     def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
         leader = make_leader_info(resolved, robot)
@@ -59,7 +59,7 @@ class ViewReader:
         }
 
     def read(self, now_ns: int) -> SessionView | None:
-        """Return the newest view; None before session and gate have written."""
+        """Return the newest view; None at first."""
         tick, status = self._ticks.read(), self._status.read()
         if tick is None or status is None:
             return None
@@ -73,18 +73,18 @@ class ViewReader:
 
 
 class SightReader:
-    """Reader of session views and images in a role with both."""
+    """Reads session views and images in a role."""
 
     def __init__(
         self, role: Role, resolved: Resolved, robot: RobotInfo, rate: float
     ) -> None:
-        """Open the ports; ``rate`` is that of the reads, [Hz]."""
+        """Open the ports, for reads at ``rate``, [Hz]."""
         self._reader = ViewReader(role, resolved, robot)
         self._images = NewestImages(role, resolved, rate)
         self.cameras = self._images.cameras
 
     def read(self, now_ns: int) -> Sight | None:
-        """Return the newest sight; None before session and gate have written."""
+        """Return the newest sight; None at first."""
         view = self._reader.read(now_ns)
         if view is None:
             return None
@@ -99,7 +99,7 @@ def make_view(
     advice: Mapping[str, Record] | None = None,
     news: Mapping[str, Any] | None = None,
 ) -> SessionView:
-    """Return the view of a session; its arrays are those of the records."""
+    """Return a view of the session, sharing the records' arrays."""
     stamp_ns, written_ns = int(tick["stamp_ns"]), int(status["stamp_ns"])
     tick_age = (now_ns - stamp_ns) * 1e-9
     has_sample = bool(tick["has_sample"])

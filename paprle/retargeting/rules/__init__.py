@@ -1,4 +1,4 @@
-"""The rules by which leaders drive limbs, by name."""
+"""The rules by which leaders drive limbs."""
 
 from __future__ import annotations
 

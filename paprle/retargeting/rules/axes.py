@@ -3,8 +3,8 @@
 * world-aligned: p ← p + R_map v dt and R ← exp(R_map ω dt) R;
 * body-aligned: T ← T·exp((R_map v, R_map ω) dt);
 
-dt is that between samples (requirements X1 to X3). Suggested modes, between which the
-operator switches (X4), are in the tool's axes, without R_map (X5).
+dt is that between samples (requirements X1 to X3). Suggested modes (X4) are in the
+tool's axes, without R_map (X5).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Meaning(NamedTuple):
     Attributes:
         speeds: At full deflection.
         R_map: From the leader's axes to the limb's, shape (3, 3).
-        is_world: Axes are those of the limb's base, not of the tool.
+        is_world: Axes of the limb's base, not of the tool.
     """
 
     speeds: AxisSpeeds
@@ -43,12 +43,7 @@ class Meaning(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """The matrix D in use, shape (7, m).
-
-    Attributes:
-        row: Its place among all modes, or those suggested.
-        is_used: The limb has moved with it.
-    """
+    """The matrix D in use, shape (7, m); ``is_used``: the limb has moved with it."""
 
     D: Vec
     row: int = 0
@@ -60,11 +55,9 @@ class AxesState(NamedTuple):
     """State of a limb that axes drive.
 
     Attributes:
-        T: Pose of the eef in the limb's base, shape (4, 4).
-        opening: Opening of the gripper; NaN: unused, it holds.
-        mode: The operator's counter with which ``mapping`` was chosen.
-        pushed: Motion that the axes asked for so far.
-        standing: Time that the command has stood while pushed.
+        T: T_base_eef, shape (4, 4).
+        opening: NaN: unused, it holds.
+        mode: The operator's counter at the choice of ``mapping``.
     """
 
     T: Vec
@@ -77,11 +70,7 @@ class AxesState(NamedTuple):
 
 
 class AxesRule(LimbRule[AxesState]):
-    """A device of axes drives the limb, mode by mode.
-
-    Attributes:
-        modes: The modes that need no advice, shape (7, m) each.
-    """
+    """A device of axes drives the limb; ``modes`` need no advice, (7, m) each."""
 
     begins_at_command = True
 
@@ -93,7 +82,7 @@ class AxesRule(LimbRule[AxesState]):
         advisor: str = "",
         gripper: tuple[int, Vec] | None = None,
     ) -> None:
-        """Make it; ``gripper`` is its joint, and gain and offset from the opening."""
+        """Make it; ``gripper`` is its joint, with gain and offset."""
         self.modes = tuple(modes)
         self._n_axes = self.modes[0].shape[1]
         self._speeds: Vec = np.repeat(np.array(meaning.speeds), [3, 3, 1])
@@ -102,7 +91,7 @@ class AxesRule(LimbRule[AxesState]):
         self._advisor, self._gripper = advisor, gripper
 
     def begin(self, inputs: RuleInputs) -> AxesState:
-        """Begin where the command stands, without past motion of axes."""
+        """Begin at the command."""
         T = inputs.T_base_eef[inputs.limb].copy()
         mode, stamp_ns = self._read_mode(inputs), _read_stamp(inputs)
         row = 0 if self._advisor else mode % len(self.modes)
@@ -114,7 +103,7 @@ class AxesRule(LimbRule[AxesState]):
     def apply(
         self, inputs: RuleInputs, state: AxesState
     ) -> tuple[LimbTarget, AxesState]:
-        """Return the target that the deflections have moved."""
+        """Return the target moved by deflections."""
         stamp_ns, mode = _read_stamp(inputs), self._read_mode(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -138,7 +127,7 @@ class AxesRule(LimbRule[AxesState]):
         return LimbTarget(T_base_eef=T, opening=opening), after
 
     def find_motions(self, state: AxesState) -> Vec:
-        """Return D as shares of speeds in the eef's axes, shape (7, m)."""
+        """Return D in the eef's axes, shape (7, m)."""
         D = state.mapping.D
         if state.mapping.is_advised:
             return D
@@ -184,7 +173,6 @@ class AxesRule(LimbRule[AxesState]):
         step: Vec,
         dt: float,
     ) -> tuple[Vec, Standing]:
-        """Return the target after a step, and the command's standing time."""
         T_cmd = inputs.T_base_eef[inputs.limb]
         T_reached = inputs.T_base_reached[inputs.limb]
         T = self._move(state.T, step, is_advised=mapping.is_advised)
@@ -196,7 +184,6 @@ class AxesRule(LimbRule[AxesState]):
         return stay_near(hold_back(begin, T, standing), T_cmd), standing
 
     def _move(self, T: Vec, step: Vec, *, is_advised: bool) -> Vec:
-        """Return a pose moved by a step of translation and turn, shape (6,)."""
         if is_advised:
             moved: Vec = T @ pin.exp6(step[:6]).homogeneous
         else:

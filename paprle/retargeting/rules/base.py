@@ -1,6 +1,6 @@
-"""Interface of a limb's rule: from a leader's sample to the limb's target.
+"""Interface of a limb's rule.
 
-Rules are pure: no I/O, no clock, no memory but the state that they return.
+Rules are pure: no I/O, no clock, no memory but the returned state.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ State = TypeVar("State")
 
 
 class RuleInputs(NamedTuple):
-    """Inputs of a rule, for its own limb.
+    """Inputs of a rule.
 
     Attributes:
-        limb: Place of the limb among the robot's.
-        sample: The newest sample, of all leaders.
-        source: Place of the leader's limb in it.
-        q_cmd: The robot's command, shape (n,), [rad].
-        T_base_eef: Poses of all eefs at the command, shape (m, 4, 4).
+        limb: Place of its limb among the robot's.
+        source: Place of the leader's limb in the sample.
+        q_cmd: The command, shape (n,), [rad].
+        T_base_eef: All eefs at the command, shape (m, 4, 4).
         T_base_reached: Those at the last q_des.
-        advice: Advice by advisor.
-        placed: T_world_object of placed objects by name, xyz + quat_xyzw, shape (7,).
+        placed: T_world_object by name, xyz + quat_xyzw, shape (7,).
     """
 
     limb: int
@@ -41,12 +39,12 @@ class RuleInputs(NamedTuple):
 
 
 class LimbTarget(NamedTuple):
-    """Target of a limb by its rule; an empty one holds the limb.
+    """Target of a limb by its rule; an empty one holds.
 
     Attributes:
-        T_base_eef: Pose of the eef in the limb's base, shape (4, 4).
-        q: Positions of the limb's joints, shape (n_l,), [rad]; NaN holds one.
-        opening: Gripper opening, 0 … 1; NaN: the leader's own.
+        T_base_eef: Shape (4, 4).
+        q: The limb's joints, shape (n_l,), [rad]; NaN holds one.
+        opening: Of the gripper, 0 … 1; NaN: the leader's own.
     """
 
     T_base_eef: Vec | None = None
@@ -55,12 +53,11 @@ class LimbTarget(NamedTuple):
 
 
 class LimbRule(ABC, Generic[State]):
-    """Rule by which one limb is driven.
+    """Rule that drives one limb.
 
     Attributes:
-        begins_at_command: A motionless leader asks for the command at engagement; else
-            the robot has to align first.
-        carry_back: Feedback: joints, displacements of the eef, or nothing.
+        begins_at_command: A motionless leader asks for the command; else the robot has
+            to align first.
     """
 
     begins_at_command: ClassVar[bool]
@@ -68,8 +65,8 @@ class LimbRule(ABC, Generic[State]):
 
     @abstractmethod
     def begin(self, inputs: RuleInputs) -> State:
-        """Return the state of a limb that engages now: its anchors."""
+        """Return the state of a limb that engages."""
 
     @abstractmethod
     def apply(self, inputs: RuleInputs, state: State) -> tuple[LimbTarget, State]:
-        """Return the target of the limb for the sample, and the next state."""
+        """Return target and next state."""

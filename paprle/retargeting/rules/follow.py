@@ -22,12 +22,7 @@ _GAIN = 8.0  # [1/s] chosen: an eighth of a second behind a slow hand
 
 
 class Chase(NamedTuple):
-    """Scale and bounds by which the target follows the seen object.
-
-    Attributes:
-        scale: Of translations.
-        max_travel: Longest way from engagement, [m].
-    """
+    """Scale of translations, longest way, [m], and bounds of motion."""
 
     scale: float
     max_travel: float
@@ -35,7 +30,7 @@ class Chase(NamedTuple):
 
 
 class ObjectAnchor(NamedTuple):
-    """Poses of object and target in the base when the object was first seen, (4, 4)."""
+    """Poses in the base when the object was first seen, (4, 4)."""
 
     T_base_object: Vec
     T_base_eef: Vec
@@ -45,10 +40,10 @@ class FollowState(NamedTuple):
     """A target in motion.
 
     Attributes:
-        T: Pose of the eef in the limb's base, shape (4, 4).
-        v: Its velocity, linear and turning, in the base's axes, shape (6,).
+        T: T_base_eef, shape (4, 4).
+        v: Its linear and angular velocity in the base, shape (6,).
         begin: Place of engagement, shape (3,), [m].
-        seen: Anchor; None: the object is not seen.
+        seen: Anchor; None: no object is seen.
     """
 
     T: Vec
@@ -59,7 +54,7 @@ class FollowState(NamedTuple):
 
 
 class FollowRule(LimbRule[FollowState]):
-    """The limb follows an object that an advisor sees, or that an operator places."""
+    """The limb follows a seen or placed object."""
 
     begins_at_command = True
 
@@ -69,14 +64,14 @@ class FollowRule(LimbRule[FollowState]):
         self._T_base_world = np.linalg.inv(T_world_base)
 
     def begin(self, inputs: RuleInputs) -> FollowState:
-        """Begin where the command stands, at rest."""
+        """Begin at the command."""
         T = inputs.T_base_eef[inputs.limb].copy()
         return FollowState(T, np.zeros(6), T[:3, 3].copy(), None, _read_stamp(inputs))
 
     def apply(
         self, inputs: RuleInputs, state: FollowState
     ) -> tuple[LimbTarget, FollowState]:
-        """Return the target a step nearer to the object."""
+        """Return a target nearer to the object."""
         stamp_ns = _read_stamp(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -92,7 +87,6 @@ class FollowRule(LimbRule[FollowState]):
         return LimbTarget(T_base_eef=T), after
 
     def _find(self, inputs: RuleInputs) -> Vec | None:
-        """Return T_base_object, shape (4, 4); None if not seen recently."""
         told = find_told(inputs.advice, self._name)
         is_seen = told is not None and told.age <= FRESH
         pose = told.pose if told and is_seen else inputs.placed.get(self._name)
@@ -114,7 +108,6 @@ class FollowRule(LimbRule[FollowState]):
     def _step(
         self, state: FollowState, goal: Vec, dt: float, *, is_seen: bool
     ) -> tuple[Vec, Vec]:
-        """Return pose and velocity a step nearer to the goal."""
         m, wanted = self._chase.motion, np.zeros(6)
         if is_seen:
             left = goal[:3, 3] - state.T[:3, 3]
@@ -132,7 +125,6 @@ class FollowRule(LimbRule[FollowState]):
 
 
 def _approach(left: Vec, fastest: float, a: float) -> Vec:
-    """Return the velocity along what is left that a can still brake."""
     far = float(np.linalg.norm(left))
     near = a / _GAIN**2  # within it the speed falls with the way, no faster than by a
     if far <= near:

@@ -1,7 +1,4 @@
-"""Kinds of axis numbers: speeds, presses, or places (AdaptiX, requirement X14).
-
-All become deflections; a press or a change of place is paid at full deflection.
-"""
+"""Kinds of axis numbers: speeds, presses, or places (AdaptiX, requirement X14)."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _PAID = 1e-9  # [s] chosen: rounding owes nothing
 
 
 class Pushed(NamedTuple):
-    """Motion that axes have asked for so far.
+    """Motion that axes have asked for.
 
     Attributes:
         u: Their last numbers, shape (m,).
@@ -35,14 +32,10 @@ class Pushed(NamedTuple):
 def read_input(
     kind: InputKind, u: Vec, before: Pushed, dt: float
 ) -> tuple[Vec, Pushed]:
-    """Return deflections, shape (m,) in [-1, 1], and the motion asked for so far.
+    """Return deflections, shape (m,) in [-1, 1], and the motion asked for.
 
-    Args:
-        kind: ``continuous``: u is the deflection; ``discrete``: a crossing of a half is
-            a step; ``absolute``: motion is as long as the change of u.
-        u: Numbers of axes, shape (m,) in [-1, 1].
-        before: Motion asked for before.
-        dt: Time since then, [s].
+    ``continuous`` numbers are deflections, a ``discrete`` one steps as it crosses a
+    half, an ``absolute`` one moves as far as it changes; ``dt`` is in [s].
     """
     if kind == "continuous":
         return u, before._replace(u=u)

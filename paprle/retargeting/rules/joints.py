@@ -11,10 +11,10 @@ from paprle.robot.arrays import Ints
 
 
 class JointsRule(LimbRule[None]):
-    """The leader's joints drive the limb's, where both are alike or mapped.
+    """The leader's joints drive the limb's.
 
     Attributes:
-        source: Place of each joint's number in ``SampleView.numbers``; -1: it holds.
+        source: Joints' places in ``SampleView.numbers``; -1: it holds.
         line: Gain, offset and the bounds of the number, shape (n_l, 4).
     """
 

@@ -1,7 +1,4 @@
-"""A limb that carries a camera looks at the hand of another (camera-in-hand, HRI 2018).
-
-Without fresh advice of its place, it rests there and goes on looking.
-"""
+"""A limb with a camera looks at the hand of another (camera-in-hand, HRI 2018)."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ class LookState(NamedTuple):
 
     Attributes:
         motion: See ``look_step``, shape (36,).
-        zoom: The operator's addition to the advised distance, [m].
+        zoom: Addition to the advised distance, [m].
     """
 
     motion: Vec
@@ -46,13 +43,13 @@ class LookState(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """Places of the camera and of the limb that it watches.
+    """Places of the camera and of the watched limb.
 
     Attributes:
         of: Place of the watched limb among the robot's.
         T_world_of: Its base, shape (4, 4).
-        T_world_base: Base of the limb that carries the camera, shape (4, 4).
-        T_eef_cam: The camera on its eef, shape (4, 4).
+        T_world_base: Base of the camera's limb, shape (4, 4).
+        T_eef_cam: Shape (4, 4).
         zoom: Leader's limb and axis that zoom, if any.
     """
 
@@ -69,23 +66,23 @@ class Sight(NamedTuple):
 
 
 class LookAtRule(LimbRule[LookState]):
-    """The camera's limb goes to its advised place, and looks at the hand."""
+    """The camera goes to its advised place, looking at the hand."""
 
     begins_at_command = True
 
     @property
     def p_eef_cam(self) -> Vec:
-        """The camera's origin in the eef's axes, shape (3,), [m]."""
+        """The camera's origin in the eef's axes, (3,), [m]."""
         return self._sight.T_eef_cam[:3, 3]
 
     def __init__(self, sight: Sight, advisor: str, bounds: Vec) -> None:
-        """Make it; ``bounds`` are those of ``look_step``, shape (8,)."""
+        """Make it; ``bounds`` as in ``look_step``, shape (8,)."""
         self._sight, self._advisor, self._bounds = sight, advisor, bounds
         self._T_base_world = np.linalg.inv(sight.T_world_base)
         self._T_cam_eef = np.linalg.inv(sight.T_eef_cam)
 
     def begin(self, inputs: RuleInputs) -> LookState:
-        """Begin where the command stands, at rest."""
+        """Begin at the command."""
         motion = np.zeros(N_STATE)
         T, hand = self._place(inputs), self._find_hand(inputs)
         motion[CAM : CAM + 3], motion[TURN : TURN + 9] = T[:3, 3], T[:3, :3].ravel()
@@ -95,7 +92,7 @@ class LookAtRule(LimbRule[LookState]):
     def apply(
         self, inputs: RuleInputs, state: LookState
     ) -> tuple[LimbTarget, LookState]:
-        """Return the camera's target a step on."""
+        """Return the camera's next target."""
         stamp_ns = _read_stamp(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -137,7 +134,7 @@ class LookAtRule(LimbRule[LookState]):
 
 
 def read_goal(advice: Mapping[str, Advice], advisor: str) -> Vec:
-    """Return an advisor's ``p_world_cam``, shape (3,), [m]; NaN if absent or old."""
+    """Return the advised ``p_world_cam``, (3,), [m]; NaN if absent or old."""
     given = advice.get(advisor)
     if given is None or not given.age <= FRESH or not given.record["valid"]:
         return _NOWHERE

@@ -1,7 +1,6 @@
-"""One step of a camera that looks at a hand: smooth, upright, a little ahead; compiled.
+"""One step of a camera that looks at a hand: smooth, upright, a little ahead.
 
-Camera and watched point move with bounded velocity, acceleration and jerk, turns with
-bounded velocity and acceleration.
+Velocity, acceleration and jerk are bounded, of turns velocity and acceleration.
 """
 
 from __future__ import annotations
@@ -37,16 +36,11 @@ _LEAST = 1e-9  # [m] chosen: a shorter vector has no direction
 def step_look(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     state: Vec, hand: Vec, goal: Vec, zoom: float, T_cmd: Vec, bounds: Vec, dt: float
 ) -> None:
-    """Move a camera on by one step.
+    """Move a camera on by dt, [s].
 
-    Args:
-        state: See ``CAM`` …, shape (36,); changed.
-        hand: Shape (3,), [m].
-        goal: Goal of the camera, shape (3,), [m]; NaN: rest.
-        zoom: Distance added to that, [m].
-        T_cmd: The camera's command, shape (4, 4).
-        bounds: See ``SPEED`` …, shape (8,).
-        dt: Time since the last step, [s].
+    ``state``, shape (36,), see ``CAM``, is changed; ``goal`` is the camera's, NaN:
+    rest, ``zoom`` adds to its distance, [m]; ``hand`` and ``goal`` have shape (3,),
+    [m], ``T_cmd`` (4, 4), ``bounds``, see ``SPEED``, (8,).
     """
     if not dt > 0.0:
         return
@@ -196,7 +190,6 @@ def _keep(R: Vec, out: Vec) -> None:
 
 @inlined
 def _compare(R: Vec, S: Vec, out: Vec) -> None:
-    """Write Rᵀ S of two rotations; S may be larger."""
     for a in range(3):
         for b in range(3):
             out[a, b] = R[0, a] * S[0, b] + R[1, a] * S[1, b] + R[2, a] * S[2, b]
@@ -209,7 +202,6 @@ def _measure(w: Vec) -> float:
 
 @inlined
 def _spin(R: Vec, w: Vec, scratch: Vec) -> None:
-    """Turn a rotation by a small vector in its own axes, orthonormalised."""
     for a in range(3):  # R (1 + w× + w×²/2), w×² = w wᵀ − |w|²
         along = R[a, 0] * w[0] + R[a, 1] * w[1] + R[a, 2] * w[2]
         for b in range(3):

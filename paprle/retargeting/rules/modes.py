@@ -1,6 +1,6 @@
-"""Modes of a device of m axes: matrices D of 7 rows (``FREEDOMS``) and m columns.
+"""Modes of m axes: matrices D, (7, m), of ``FREEDOMS``; the limb moves with D u.
 
-The limb moves with D u (AdaptiX, requirements X1 to X3).
+Source: AdaptiX; requirements X1 to X3.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GROUPS = {
 
 
 def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
-    """Return the modes of an operator, shape (7, m), each freedom a column of one."""
+    """Return an operator's modes, shape (7, m)."""
     modes = []
     for group in _GROUPS.get(kind, _GROUPS["classic"]):
         rows = [row for row in group if has_gripper or row != _GRIPPER]
@@ -38,7 +38,7 @@ def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
 
 
 def describe_modes(modes: Sequence[Vec]) -> str:
-    """Return the freedoms that axes move in each mode: ``x y z | roll pitch yaw``."""
+    """Return the freedoms of each mode: ``x y z | roll pitch yaw``."""
     moved = [
         " ".join(FREEDOMS[row] for row in D.argmax(axis=0)[D.any(axis=0)])
         for D in modes
@@ -47,7 +47,7 @@ def describe_modes(modes: Sequence[Vec]) -> str:
 
 
 def has_modes(advice: Advice | None) -> bool:
-    """Return whether an advisor suggests modes: fresh, not taken back, numeric."""
+    """Return whether advised modes are fresh, valid and numeric."""
     if advice is None or advice.age > _FRESH:
         return False
     record = advice.record
@@ -58,9 +58,9 @@ def has_modes(advice: Advice | None) -> bool:
 
 
 def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
-    """Return the modes that an advisor suggests, shape (7, m); none if unusable.
+    """Return advised modes, shape (7, m); none if unusable.
 
-    They are the columns of its ``D``, shape (7, k), m at a time, padded by zeros.
+    They are the columns of ``D``, shape (7, k), m at a time, padded by zeros.
     """
     if advice is None or not has_modes(advice):
         return ()
@@ -72,10 +72,7 @@ def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
 
 
 def choose_other(modes: Sequence[Vec], D: Vec, row: int, way: int) -> int:
-    """Return the row of the next mode other than D, or simply the next.
-
-    Modes have shape (7, m); ``way`` is 1 forward, -1 back.
-    """
+    """Return the next mode's row other than D; ``way`` is 1 or -1."""
     n = len(modes)
     places = [(row + way * (k + 1)) % n for k in range(n)]
     return next((k for k in places if _differ(modes[k], D)), places[0])

@@ -1,4 +1,4 @@
-"""Poses: as they are, or the motion since engaging from where the command stood.
+"""Poses: as they are, or the motion since engaging from the command's place.
 
 * ``relative``, world-aligned: p = p₀ + s R_map (p_t − p_l0) and
   R = R_map (R_t R_l0ᵀ) R_mapᵀ R₀; body-aligned: T = T₀ X⁻¹ T̃ X where T̃ is T_l0⁻¹ T_t
@@ -22,7 +22,7 @@ from paprle.robot.pose_rows import read_pose
 
 
 class PoseAnchor(NamedTuple):
-    """Anchor of a limb, see ``Anchors``, without the first axis."""
+    """Anchor of one limb, see ``Anchors``."""
 
     L: Vec
     K: Vec
@@ -32,7 +32,7 @@ class PoseAnchor(NamedTuple):
 
 
 class PoseRule(LimbRule[PoseAnchor]):
-    """A rule with an anchor as state; all its limbs are mapped at once."""
+    """A rule with an anchor as state."""
 
     carry_back = "pose"
 
@@ -43,7 +43,7 @@ class PoseRule(LimbRule[PoseAnchor]):
     def apply(
         self, inputs: RuleInputs, state: PoseAnchor
     ) -> tuple[LimbTarget, PoseAnchor]:
-        """Return the pose of the sample."""
+        """Return the sample's pose."""
         T, row = np.empty((1, 4, 4)), np.array([inputs.source], dtype=np.int64)
         is_asked, is_far = np.zeros((2, 1), dtype=np.bool_)
         L, K, p_0, p_leader0 = (values[None] for values in state[:4])
@@ -54,12 +54,12 @@ class PoseRule(LimbRule[PoseAnchor]):
 
 
 class AbsoluteRule(PoseRule):
-    """The leader's poses, as they are in the limb's base."""
+    """The leader's poses in the limb's base."""
 
     begins_at_command = False
 
     def begin(self, inputs: RuleInputs) -> PoseAnchor:
-        """Anchor at the leader's pose; without one, at the base."""
+        """Anchor at the leader's pose, or at the base."""
         p_l0 = np.empty(3)
         if not read_pose(inputs.sample.pose[inputs.source], np.empty((3, 3)), p_l0):
             p_l0 = np.zeros(3)
@@ -67,14 +67,14 @@ class AbsoluteRule(PoseRule):
 
 
 class RelativeRule(PoseRule):
-    """The leader's motion since engaging, from where the command stood."""
+    """The leader's motion since engaging."""
 
     begins_at_command = True
 
     def __init__(
         self, R_map: Vec, scale: float, max_travel: float, *, is_world: bool
     ) -> None:
-        """Make it; R_map leads from the leader's base (world) or tool (body) axes."""
+        """Make it; R_map is from the leader's base (world) or tool (body) axes."""
         super().__init__(max_travel)
         self._R_map, self._scale, self._is_world = R_map, scale, is_world
 

@@ -31,8 +31,8 @@ class ViewState(NamedTuple):
     Attributes:
         T: The limb's target in its base, shape (4, 4).
         p_0: Position at engagement, shape (3,), [m].
-        R_leader: Orientation of the leader, shape (3, 3).
-        p_leader: Its position, shape (3,), [m]; NaN: none yet.
+        R_leader: Shape (3, 3).
+        p_leader: Shape (3,), [m]; NaN: none yet.
     """
 
     T: Vec
@@ -42,20 +42,20 @@ class ViewState(NamedTuple):
 
 
 class ViewRule(LimbRule[ViewState]):
-    """The leader's motion since the last sample, in the camera's image axes."""
+    """The leader's motion in the camera's image axes."""
 
     begins_at_command = True
 
     def __init__(
         self, sight: Sight, camera: int, R_map: Vec, scale: float, max_travel: float
     ) -> None:
-        """Make it; R_map leads from the leader's base axes to the screen's."""
+        """Make it; R_map is from the leader's base to screen axes."""
         self._sight, self._camera = sight, camera
         self._R_base_world = sight.T_world_of[:3, :3].T
         self._R_map, self._scale, self._max_travel = R_map, scale, max_travel
 
     def begin(self, inputs: RuleInputs) -> ViewState:
-        """Anchor both poses; without one the limb holds until there is one."""
+        """Anchor both poses; until there is one the limb holds."""
         T = inputs.T_base_eef[inputs.limb].copy()
         nobody = ViewState(T, T[:3, 3].copy(), np.eye(3), np.full(3, np.nan))
         R, p = np.empty((3, 3)), np.empty(3)
@@ -66,7 +66,7 @@ class ViewRule(LimbRule[ViewState]):
     def apply(
         self, inputs: RuleInputs, state: ViewState
     ) -> tuple[LimbTarget, ViewState]:
-        """Return the target that the leader's motion has moved."""
+        """Return the moved target."""
         R, p = np.empty((3, 3)), np.empty(3)
         if not read_pose(inputs.sample.pose[inputs.source], R, p):
             return LimbTarget(), state
@@ -85,7 +85,7 @@ class ViewRule(LimbRule[ViewState]):
         return LimbTarget(T_base_eef=T), ViewState(T, state.p_0, R, p)
 
     def find_axes(self, T_base_eef: Vec) -> Vec:
-        """Return the rotation from the leader's axes to the limb's base, (3, 3)."""
+        """Return the rotation from leader axes to the limb's base, (3, 3)."""
         T_world_cam = self._sight.place_camera(T_base_eef[self._camera])
         M: Vec = self._R_base_world @ T_world_cam[:3, :3] @ R_CAM_SCREEN @ self._R_map
         return M

@@ -1,7 +1,7 @@
 """Anti-windup of a target that is moved by its speed.
 
-It leads the limb by at most 0.1 m and 0.5 rad. It stops where the IK does not follow,
-and the first step back begins near the reached pose.
+It leads the limb by at most 0.1 m and 0.5 rad, stops where the IK does not follow, and
+steps back from near the reached pose.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Standing(NamedTuple):
     """Response of a limb to pushes.
 
     Attributes:
-        T_cmd: Its command, shape (4, 4).
-        T_reached: The pose that the IK has reached, shape (4, 4).
+        T_cmd: Shape (4, 4).
+        T_reached: The IK's, shape (4, 4).
         time: Time that the command stands while pushed, [s].
         way: Last push, shape (3,), [m].
-        unfollowed: Time that the IK does not follow pushes of one direction, [s].
-        is_back: Position and rotation of the last push went back toward the limb.
+        unfollowed: Time that the IK does not follow one direction, [s].
+        is_back: Position and rotation were pushed back.
     """
 
     T_cmd: Vec
@@ -48,7 +48,7 @@ class Standing(NamedTuple):
     is_back: tuple[bool, bool] = (False, False)
 
     def push(self, T_cmd: Vec, T_reached: Vec, step: Vec, dt: float) -> Standing:
-        """Return it after one more push, by a step of shape (6,), dt [s] later."""
+        """Return it after a step of shape (6,), dt [s] later."""
         moved = _measure(self.T_cmd, T_cmd)
         sizes = np.linalg.norm(step[:3]), np.linalg.norm(step[3:6])
         is_moving = any(
@@ -68,7 +68,7 @@ class Standing(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the command stands, rather than lags behind."""
+        """Whether the command stands, rather than lags."""
         return self.time > _STANDS
 
 
@@ -77,11 +77,8 @@ def draw_back(
 ) -> tuple[Vec, Standing]:
     """Return the target before the next step: T, or a pose nearer to the limb.
 
-    It is drawn near at the first of several steps back: a limb that comes back faster
-    than its stick would take the target along.
-
-    All poses have shape (4, 4); ``speeds`` are translation and turn at full deflection,
-    [m/s] and [rad/s].
+    It is drawn near at the first of several steps back: a limb faster than its stick
+    would take the target along. ``speeds`` are at full deflection, [m/s] and [rad/s].
     """
     near = np.minimum(np.maximum(_NEAR * speeds, _LEAST), _FAR)
     was_back, is_back = np.array(standing.is_back), np.zeros(2, dtype=bool)
@@ -102,7 +99,7 @@ def draw_back(
 
 
 def hold_back(T: Vec, T_next: Vec, standing: Standing) -> Vec:
-    """Return the next target where T is if the IK does not follow it, (4, 4).
+    """Return the next target, at T if the IK does not follow, (4, 4).
 
     A push aside moves it along the edge of reach.
     """
@@ -121,19 +118,17 @@ def hold_back(T: Vec, T_next: Vec, standing: Standing) -> Vec:
 
 
 def stay_near(T: Vec, T_cmd: Vec) -> Vec:
-    """Return a target no farther from the command than a limb lags, (4, 4)."""
+    """Return a target at most a limb's lag from the command, (4, 4)."""
     return _draw(T, T_cmd, np.array(_FAR))
 
 
 def _measure(T_a: Vec, T_b: Vec) -> tuple[float, float]:
-    """Return the distance [m] and angle [rad] of two poses."""
     turn = pin.log3(T_a[:3, :3].T @ T_b[:3, :3])
     apart = T_b[:3, 3] - T_a[:3, 3]
     return float(np.linalg.norm(apart)), float(np.linalg.norm(turn))
 
 
 def _draw(T: Vec, T_to: Vec, bounds: Vec) -> Vec:
-    """Return a pose within bounds of another, [m] and [rad]."""
     distance, angle = _measure(T_to, T)
     if distance <= bounds[0] and angle <= bounds[1]:
         return T

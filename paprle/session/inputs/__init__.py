@@ -1,1 +1,1 @@
-"""Session input: samples, controls and the dead-man rule."""
+"""Session input: samples, controls and dead-man."""

@@ -10,12 +10,12 @@ from paprle.ipc.records import Layout, SampleView
 
 
 def has_controls(info: LeaderInfo) -> bool:
-    """Return whether a person moves axes or triggers of this leader."""
+    """Return whether a person moves axes or triggers."""
     return info.is_human and (bool(info.axes) or info.has_trigger)
 
 
 class Controls:
-    """Filter of axes and triggers that were not yet at rest."""
+    """Filters axes and triggers not yet at rest."""
 
     def __init__(self, layout: Layout) -> None:
         view, info = SampleView(layout), layout.leader
@@ -27,12 +27,12 @@ class Controls:
             self._named[row, : len(info.axes.get(limb, ()))] = True
 
     def lose(self) -> None:
-        """Require rest again, as the leader was lost."""
+        """Require rest again."""
         self._axes.lose()
         self._triggers.lose()
 
     def mask(self, sample: SampleView) -> None:
-        """Set axes not seen at rest to 0 and such openings to NaN."""
+        """Set axes not seen at rest to 0, such openings to NaN."""
         if sample.valid:
             self._axes.note(sample.axes)
             self._triggers.note(sample.opening)

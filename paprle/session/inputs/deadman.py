@@ -12,7 +12,7 @@ class DeadMan:
 
     Attributes:
         is_held: A press that counts is held.
-        n_presses: Number of releases followed by a press.
+        n_presses: Number of presses after releases.
     """
 
     def __init__(self, *, has_deadman: bool) -> None:
@@ -23,16 +23,14 @@ class DeadMan:
         self._is_released = self._is_pressed = False
 
     def spend(self) -> None:
-        """Spend the press that is held."""
+        """Spend the held press."""
         self._is_pressed = False
         self.is_held = self.is_held and not self._has_deadman
 
     def update(self, *, is_engaged: bool, is_good: bool) -> None:
-        """Take the newest sample's hold, every tick.
+        """Take the newest ``engaged``, every tick.
 
-        Args:
-            is_engaged: ``LeaderSample.engaged``.
-            is_good: The sample is fresh, tracked and plausible.
+        ``is_good``: the sample is fresh, tracked and plausible.
         """
         if not is_good:
             self.is_held = self._is_released = self._is_pressed = False

@@ -1,4 +1,4 @@
-"""Distance of leaders from the robot before engaging, in words."""
+"""Distance of leaders from the robot before engaging, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked 
 
 
 class Apart:
-    """Comparison of robot and start posture, without grippers."""
+    """Compares robot and start posture, without grippers."""
 
     def __init__(self, robot: RobotModel) -> None:
         self._robot = robot
@@ -23,7 +23,7 @@ class Apart:
         ]
 
     def find_far_joint(self, goal: Vec, q_cmd: Vec, bound: float) -> str:
-        """Describe the farthest joint beyond a bound, [rad]; empty if none."""
+        """Describe the farthest joint beyond a bound, [rad], if any."""
         apart = np.abs(goal - q_cmd)
         apart[self._grippers] = 0.0
         worst = int(apart.argmax())
@@ -33,7 +33,7 @@ class Apart:
         return f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader"
 
     def find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
-        """Describe the first limb whose pose the goal misses; empty if none."""
+        """Describe the first limb whose pose the goal misses, if any."""
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]
             apart = T.translation - limb.fk(limb.take(goal)).translation

@@ -1,6 +1,6 @@
-"""Detection of a device that sends but no longer measures (safety.md 4, row 2).
+"""Detection of a device that no longer measures (safety.md 4, row 2).
 
-Noise changes a held hand's values; identical ones are reported but stop nothing.
+Noise changes a held hand's values; a finding stops nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ _STUCK_NS = 2_000_000_000  # spec: safety.md 4, row 2
 
 
 class StuckWatch:
-    """Detector of frozen limbs of a measured, held leader.
-
-    Attributes:
-        is_needed: The leader can be stuck.
-        n_times: Number of findings.
-    """
+    """Detects frozen limbs of a measured, held leader."""
 
     def __init__(self, leader: LeaderInfo) -> None:
         self.limbs: tuple[str, ...] = ()
@@ -29,7 +24,7 @@ class StuckWatch:
     def take(
         self, record: Record | None, now_ns: int, *, is_held: bool
     ) -> tuple[str, ...]:
-        """Return the newly stuck limbs; call every tick with the newest sample."""
+        """Return newly stuck limbs; call every tick."""
         before, stuck = self.limbs, []
         if not is_held or record is None:
             self._last.clear()

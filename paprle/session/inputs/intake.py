@@ -1,7 +1,4 @@
-"""Acceptance of a leader's samples: order, age, tracking, plausible motion.
-
-Bad samples are refused and counted, never repaired.
-"""
+"""Acceptance of samples by order, age, tracking and motion, without repair."""
 
 from __future__ import annotations
 
@@ -42,12 +39,11 @@ class Intake:
     """The newest usable sample of a leader, its age, and refusals.
 
     Attributes:
-        sample: The newest accepted sample; None before the first.
-        arrived_ns: Its acceptance, or the last sign of life of a slow leader, [ns].
-        jumped: The sample is no plausible motion from the last, or repeats such a one.
-        is_spent: The dead-man is held by a press that does not count.
+        arrived_ns: Its acceptance, or a slow leader's last sign of life, [ns].
+        jumped: It is no plausible motion, or repeats such a one.
+        is_spent: The dead-man's press does not count.
         pause: Longest silence within a press, [s]; 0: none.
-        turns: Turns added to each joint, shape (k, j).
+        turns: Added to each joint, shape (k, j).
     """
 
     def __init__(
@@ -58,15 +54,7 @@ class Intake:
         policy: Policy | None = None,
         bounds: Vec | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            layout: Of this leader alone.
-            max_age: Age limit of a sample that moves the robot, [s].
-            arm_poses: Adds the poses of its arms.
-            policy: Selects waypoints, if any.
-            bounds: See ``make_free_bounds``.
-        """
+        """Make it; samples older than ``max_age``, [s], move nothing."""
         self._policy = policy
         info = layout.leader
         content_age = max(max_age, find_content_age(info.sampling, info.rate))
@@ -98,11 +86,11 @@ class Intake:
 
     @property
     def n_unwrapped(self) -> int:
-        """Number of removed steps by a whole turn."""
+        """Number of removed whole turns."""
         return int(self._n_unwrapped[0])
 
     def update(self, record: Record | None, now_ns: int) -> None:
-        """Check the newest record and keep it if acceptable."""
+        """Keep the newest record if acceptable."""
         if record is not None:
             self._take(record, now_ns)
         sample = self.sample
@@ -146,7 +134,6 @@ class Intake:
             self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
-        """Note a jump; a device's lasts while it repeats its numbers."""
         # A person presses before the robot goes on, whatever the leader says. A policy
         # repeats one answer until it is asked again.
         numbers = sample.numbers.tobytes()
@@ -155,17 +142,17 @@ class Intake:
             self._landed = numbers
 
     def accept_jump(self) -> None:
-        """Accept the position after a jump, at the operator's request."""
+        """Accept the position after a jump."""
         self.jumped = False
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Add turns to a joint, from the newest sample on."""
+        """Add turns to a joint from now on."""
         self.turns[row, joint] += turns
         if self.sample is not None:
             self.sample.q[row, joint] += turns * TURN
 
     def excuse(self, gap_ns: int) -> None:
-        """Exclude a standstill of this process, [ns], from the silence."""
+        """Exclude a standstill of this process, [ns]."""
         self.arrived_ns += gap_ns
         self._content_ns += gap_ns
 
@@ -191,7 +178,7 @@ class Intake:
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether it asks to start, a person by a press that counts."""
+        """Whether it asks to start, a person by a valid press."""
         is_asked = self.sample is not None and bool(self.sample.start)
         return is_asked and (self.dead_man.is_held or not self._is_human)
 
@@ -248,7 +235,7 @@ class Intake:
 
 
 def judge_axes(sample: SampleView, refusal: str) -> str:
-    """Return why deflections are refused, given the refusal of the rest, or empty."""
+    """Return the refusal of deflections, given that of the rest."""
     sizes = np.abs(sample.axes)
     if (sizes > _FULL).any():
         return "axes"
@@ -271,17 +258,9 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 ) -> int:
     """Return the place among ``_REFUSALS`` of a sample and its motion (A5).
 
-    Args:
-        pose: Poses, shape (k, 7); NaN if absent.
-        q: Joints, shape (k, j); NaN if absent.
-        pose_last: Poses before.
-        q_last: Joints before.
-        seen: Limbs that have had a pose, shape (k,); updated.
-        dt: Time between, [s].
-        was_valid: Without it nothing is a jump.
-        bounds: See ``make_free_bounds``, shape (k, j, 4).
-        turns: Added turns, shape (k, j); updated.
-        n_unwrapped: Counter of turns, shape (1,).
+    Poses have shape (k, 7), joints (k, j), NaN if absent, ``bounds`` (k, j, 4); ``dt``
+    is in [s]; without ``was_valid`` nothing is a jump. ``seen``, limbs that have had a
+    pose, (k,), ``turns``, (k, j), and ``n_unwrapped``, (1,), are updated.
     """
     found = judge_numbers(pose, q)
     if found != 0:
@@ -295,10 +274,9 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 
 @compiled
 def unwrap_joints(q: Vec, q_last: Vec, dt: float, bounds: Vec, turns: Vec) -> int:
-    """Return the number of steps of nearly one turn removed, see ``continuity.unwrap``.
+    """Return the number of removed steps of nearly one turn.
 
-    ``q`` and ``turns``, shape (k, j), are updated; ``q_last`` includes turns and ``dt``
-    is in [s].
+    ``q`` and ``turns``, shape (k, j), are updated; ``dt`` is in [s].
     """
     n = 0
     for i in range(q.shape[0]):
@@ -354,7 +332,7 @@ def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 ) -> bool:
     """Return whether a limb moved farther than a hand can, or reappeared.
 
-    Arguments are those of ``find_refusal``; ``seen`` is updated.
+    Arguments as in ``find_refusal``; ``seen`` is updated.
     """
     found = False
     for i in range(len(pose)):

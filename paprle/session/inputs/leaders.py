@@ -1,7 +1,4 @@
-"""All leaders of a session, seen as one.
-
-Each has an intake of its own, so that a failing one affects its own limbs alone.
-"""
+"""All leaders of a session; a failing one affects its limbs alone."""
 
 from __future__ import annotations
 
@@ -34,10 +31,8 @@ class Leaders:
     """The newest usable samples of all leaders.
 
     Attributes:
-        owners: The leader of each limb of the group, shape (k,).
-        sample: The newest samples side by side; None before the first.
-        usable: Leaders that may move a robot in this tick.
-        arrived_ns: Oldest arrival among usable leaders, [ns]; without any, the newest.
+        owners: The leader of each limb, shape (k,).
+        arrived_ns: Oldest usable arrival, [ns]; without any, the newest.
     """
 
     def __init__(
@@ -51,13 +46,8 @@ class Leaders:
     ) -> None:
         """Make an intake for each leader.
 
-        Args:
-            layout: The session's records.
-            max_age: Age limit of a sample that moves the robot, [s].
-            arms: The arms whose poses drive, by limb.
-            samples: ``retarget.samples``.
-            stale_after: Age at which the gate brakes all limbs, [s].
-            bounds: See ``make_free_bounds``, shape (k, j, 4); None: those of hands.
+        ``max_age`` and ``stale_after``, at which the gate brakes, are in [s];
+        ``bounds`` have shape (k, j, 4).
         """
         parts = dict(split_leaders(layout.leader))
         if len(parts) > 1:
@@ -110,36 +100,36 @@ class Leaders:
             self.arrived_ns = self._find_arrival()
 
     def take_motion(self, sample: SampleView, now_ns: int) -> SampleView:
-        """Return the leaders' motion in this tick from (filtered) samples."""
+        """Return the leaders' motion in this tick."""
         if self.reconstruction is None:
             return sample
         seqs = [-1 if i.sample is None else i.sample.seq for i in self.intakes]
         return self.reconstruction.follow(sample, seqs, self.usable, now_ns)
 
     def pretend(self, sample: SampleView | None) -> None:
-        """Use a sample until the next update, for warm-up."""
+        """Use a sample for warm-up."""
         self.sample = sample
         self.usable = [sample is not None] * len(self.intakes)
 
     def excuse(self, gap_ns: int) -> None:
-        """Exclude a standstill of this process, [ns], from all silences."""
+        """Exclude a standstill of this process, [ns]."""
         for intake in self.intakes:
             intake.excuse(gap_ns)
 
     @property
     def n_presses(self) -> int:
-        """Number of counted presses of human leaders."""
+        """Number of human leaders' counted presses."""
         pairs = zip(self.intakes, self.infos, strict=True)
         return sum(i.dead_man.n_presses for i, info in pairs if info.is_human)
 
     @property
     def is_spent(self) -> bool:
-        """Whether a dead-man is held by a press that does not count."""
+        """Whether a dead-man's press does not count."""
         return any(intake.is_spent for intake in self.intakes)
 
     @property
     def is_held(self) -> bool:
-        """Whether a person holds a leader, by any press."""
+        """Whether a person holds a leader."""
         pairs = zip(self.infos, self.usable, strict=True)
         return self.is_spent or any(info.is_human and may for info, may in pairs)
 
@@ -151,18 +141,18 @@ class Leaders:
 
     @property
     def n_unwrapped(self) -> int:
-        """Number of removed steps by a whole turn."""
+        """Number of removed whole turns."""
         return sum(intake.n_unwrapped for intake in self.intakes)
 
     def accept_jumps(self, now_ns: int) -> None:
-        """Accept positions after jumps, at the operator's request."""
+        """Accept positions after jumps."""
         for p, intake in enumerate(self.intakes):
             if intake.jumped:
                 intake.accept_jump()
                 self.usable[p] = intake.is_usable(now_ns)
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Add turns to a joint of a limb's row, from the newest sample on."""
+        """Add turns to a joint of a row from now on."""
         p = self.owners[row]
         self.intakes[p].wind(row - self._begins[p], joint, turns)
         if self._merger is not None and self.sample is not None:
@@ -170,11 +160,11 @@ class Leaders:
 
     @property
     def is_usable(self) -> bool:
-        """Whether any leader may move a robot in this tick."""
+        """Whether any leader may move a robot."""
         return any(self.usable)
 
     def describe_loss(self, now_ns: int) -> str:
-        """Describe why no leader moves the robot, one by one."""
+        """Describe the loss of each leader."""
         told = [
             _describe_loss(intake, now_ns, is_far=info.is_far)
             for intake, info in zip(self.intakes, self.infos, strict=True)
@@ -186,11 +176,11 @@ class Leaders:
 
     @property
     def is_steady(self) -> bool:
-        """Whether any leader has been usable for a while."""
+        """Whether any leader has been usable long enough."""
         return any(self._is_steady)
 
     def is_leader_steady(self, leader: int) -> bool:
-        """Whether one leader has been usable for a while."""
+        """Whether a leader has been usable long enough."""
         return self._is_steady[leader]
 
     def _find_arrival(self) -> int:
@@ -213,11 +203,11 @@ class Leaders:
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether a person, or without one every leader, asks to start."""
+        """Whether a person, else every leader, asks to start."""
         return self._is_asked([intake.asks_to_start for intake in self.intakes])
 
     def asks_to_end(self, now_ns: int) -> bool:
-        """Whether a person, or without one every leader, asks to end."""
+        """Whether a person, else every leader, asks to end."""
         if self.sample is None or not self.sample.end:
             return False
         return self._is_asked(
@@ -240,7 +230,6 @@ class Leaders:
 
 
 def _cut(bounds: Vec | None, begin: int, layout: Layout) -> Vec | None:
-    """Return the bounds of one leader's joints, shape (k, j, 4)."""
     k, j = SampleView(layout).q.shape
     return None if bounds is None else bounds[begin : begin + k, :j].copy()
 
@@ -284,8 +273,6 @@ def _make_arm_poses(
 
 
 class _Merger:
-    """Merger of several leaders' samples."""
-
     def __init__(self, layout: Layout) -> None:
         self._view = SampleView(layout)
         self._view.pose[:] = self._view.q[:] = self._view.opening[:] = np.nan
@@ -304,7 +291,6 @@ class _Merger:
     def merge(
         self, intakes: Sequence[Intake], usable: Sequence[bool]
     ) -> SampleView | None:
-        """Return the samples side by side; None before the first."""
         view, record = self._view, self._view.record
         for p, intake in enumerate(intakes):
             sample = intake.sample

@@ -9,12 +9,7 @@ from paprle.ipc.records import SampleView
 
 
 class Switch(NamedTuple):
-    """A mode switch.
-
-    Attributes:
-        mode: Counter after the switch.
-        steps: Modes advanced; negative: back.
-    """
+    """A mode switch; negative ``steps`` go back."""
 
     leader: str
     mode: int
@@ -22,7 +17,7 @@ class Switch(NamedTuple):
 
 
 class ModeWatch:
-    """Detector of switches; ``n_times`` counts each step."""
+    """Detects switches; ``n_times`` counts steps."""
 
     def __init__(self, leader: LeaderInfo) -> None:
         self.n_times = 0
@@ -35,7 +30,7 @@ class ModeWatch:
         self._last: dict[str, int] = {}
 
     def take(self, sample: SampleView | None) -> list[Switch]:
-        """Return the switches since the last samples."""
+        """Return the new switches."""
         if sample is None:
             return []
         switched = []

@@ -1,4 +1,4 @@
-"""Selection of the leader limb that drives each robot limb while engaged.
+"""Selection of the leader limb that drives each robot limb.
 
 Limbs without one brake and hold. A lost leader returns by a new press (S3) or, without
 a person, after steady samples.
@@ -12,12 +12,7 @@ from paprle.session.inputs.leaders import Leaders
 
 
 class Drivers:
-    """The source of each limb in this tick.
-
-    Attributes:
-        choice: Index of the source by limb; -1: it holds.
-        held: Limbs that the operator holds.
-    """
+    """The source of each limb; -1: it holds."""
 
     def __init__(self, sources: Sequence[Sequence[int]], leaders: Leaders) -> None:
         self._sources = [[leaders.owners[row] for row in rows] for rows in sources]
@@ -32,18 +27,18 @@ class Drivers:
 
     @property
     def is_any_driving(self) -> bool:
-        """Whether any source may drive, even of a standing or held limb."""
+        """Whether any source may drive."""
         if self.is_settled:
             return self._is_driven
         return any(self._find_source(i) >= 0 for i in range(len(self.choice)))
 
     @property
     def is_any_held(self) -> bool:
-        """Whether a person holds a source that would drive on engaging."""
+        """Whether a person holds a source that would drive."""
         return any(self.is_human(i, choice) for i, choice in self.preview().items())
 
     def preview(self) -> dict[int, int]:
-        """Return the source of each limb if the session engaged now."""
+        """Return each limb's source if engaged now."""
         usable = self._leaders.usable
         return {
             i: -1
@@ -59,7 +54,7 @@ class Drivers:
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Leaders that may drive but wait for an earlier source."""
+        """Leaders that wait for an earlier source."""
         return frozenset(
             leader
             for choice, sources in zip(self.choice, self._sources, strict=True)
@@ -74,7 +69,7 @@ class Drivers:
         return self._leaders.infos[self._sources[limb][choice]].is_human
 
     def begin(self) -> dict[int, int]:
-        """Engage all permitted leaders; return the source of each limb."""
+        """Engage permitted leaders; return each limb's source."""
         self._may = list(self._leaders.usable)
         self._needs_press = [
             info.is_human and not may
@@ -86,7 +81,7 @@ class Drivers:
         return dict(enumerate(self.choice))
 
     def update(self) -> None:
-        """Note the leaders that may drive in this tick."""
+        """Note the leaders that may drive."""
         leaders = self._leaders
         for p, usable in enumerate(leaders.usable):
             may = self._may[p]
@@ -96,7 +91,7 @@ class Drivers:
             self.is_settled = self.is_settled and self._may[p] == may
 
     def choose(self, stands: Callable[[int], bool]) -> dict[int, int]:
-        """Return changed sources by limb; those of limbs that ``stands`` may begin."""
+        """Return changed sources by limb; limbs that ``stands`` may begin."""
         changed: dict[int, int] = {}
         for i, choice in enumerate(self.choice):
             wanted = self._find_wanted(i)
