@@ -1,1 +1,1 @@
-"""Cameras: one package per source of images."""
+"""Cameras, one package per source."""

@@ -23,7 +23,7 @@ _SHUTDOWN_TIMEOUT = 5.0  # [s] chosen: an emulator that takes longer is killed
 
 
 def main(words: Sequence[str]) -> int:
-    """Start the emulators, run the session, end the emulators."""
+    """Run a session with emulators."""
     if "--" not in words or words[0] in {"--", "-h", "--help"}:
         sys.stderr.write(f"{__doc__}\n")
         return 2
@@ -36,7 +36,6 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(emulators: list[list[str]], settings: Sequence[str], folder: str) -> int:
-    """Run the session beside its emulators, all with one runtime folder."""
     env = os.environ | {"XDG_RUNTIME_DIR": folder}
     running: list[subprocess.Popen[str]] = []
     try:
@@ -55,7 +54,6 @@ def _run(emulators: list[list[str]], settings: Sequence[str], folder: str) -> in
 
 
 def _split(words: Sequence[str]) -> list[list[str]]:
-    """Return the words of each emulator."""
     parts: list[list[str]] = [[]]
     for word in words:
         if word == "+":
@@ -74,11 +72,6 @@ def _start(words: list[str], env: Mapping[str, str]) -> subprocess.Popen[str]:
 
 
 def _wait_until_ready(process: subprocess.Popen[str], words: list[str]) -> None:
-    """Wait for the line with the emulator's endpoint.
-
-    Raises:
-        SystemExit: If the emulator did not start; its error is on the terminal.
-    """
     if not process.stdout or not process.stdout.readline():
         raise SystemExit(f"emulator '{' '.join(words)}': it did not start")
 

@@ -1,1 +1,1 @@
-"""Links: one package per way that two hosts reach each other."""
+"""Links, one package per carrier."""

@@ -1,1 +1,1 @@
-"""Observers: one package per output of a session."""
+"""Observers, one package per output."""

@@ -1,7 +1,6 @@
 """Emulated robots, servos and sensors that speak their makers' bytes.
 
-The devices need nothing of ``paprle``, and share no code with its drivers; the robot
-behind ROS alone uses its transports.
+They share no code with drivers; only the ROS robot uses paprle's transports.
 """
 
 from __future__ import annotations

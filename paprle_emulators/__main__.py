@@ -37,7 +37,7 @@ _VALUED = {"--port": "port", "--faults": "fault"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a device; return the exit code."""
+    """Run a device."""
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in {"-h", "--help", "help"}:
         say(describe())
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def describe() -> str:
-    """Return the help of the command, with the devices."""
+    """Return the command's help."""
     devices = list_devices()
     width = max(map(len, devices)) + 2
     rows = []
@@ -73,10 +73,10 @@ def describe() -> str:
 
 
 def translate(name: str, device: Device, words: Sequence[str]) -> list[str]:
-    """Return the ``key=value`` words that options stand for, and the other words.
+    """Return the ``key=value`` words of options, and other words.
 
     Raises:
-        ValueError: If an option is unknown, lacks its value, or does not apply.
+        ValueError: If an option is invalid.
     """
     found: list[str] = []
     left = list(words)
@@ -103,10 +103,10 @@ def translate(name: str, device: Device, words: Sequence[str]) -> list[str]:
 
 
 def read_fault(text: str) -> str:
-    """Return the JSON of a fault that is written ``NAME,key=value…``, or in JSON.
+    """Return a fault as JSON.
 
     Raises:
-        ValueError: If a part is no ``key=value``.
+        ValueError: If a part is invalid.
     """
     if text.lstrip().startswith("{"):
         return text

@@ -1,7 +1,4 @@
-"""An emulated CAN bus: a unix SOCK_SEQPACKET socket, one ``struct can_frame`` a packet.
-
-Frames of one process reach the device and the nodes of all others, without loopback.
-"""
+"""Emulated CAN bus: one ``struct can_frame`` per SOCK_SEQPACKET packet."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 
 class Server:
-    """The bus: frames reach the arm and the nodes of other processes."""
+    """The bus between arm and processes."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -41,7 +38,7 @@ class Server:
         return []
 
     def send(self, frames: list[Frame], but: int = -1) -> None:
-        """Send to every node outside one process."""
+        """Send to nodes outside one process."""
         packets = [pack_frame(frame) for frame in frames]
         for node in [node for node, pid in self._nodes.items() if pid != but]:
             try:

@@ -1,4 +1,4 @@
-"""Settings of an emulator's command line, its answers, and its orders."""
+"""Settings, answers and orders."""
 
 from __future__ import annotations
 
@@ -19,15 +19,10 @@ Order = Callable[..., object]
 def take_settings(
     words: Sequence[str], keys: Sequence[str], needed: str = ""
 ) -> dict[str, list[str]]:
-    """Return the values of ``key=value`` words by key; ``fault`` may come repeatedly.
-
-    Args:
-        words: Of the command line.
-        keys: Those that are known.
-        needed: The key that must come; empty: none.
+    """Return the values of ``key=value`` words; ``fault`` may repeat.
 
     Raises:
-        ValueError: If a word or key is invalid, or the needed one is missing.
+        ValueError: If a word is invalid, or the ``needed`` key missing.
     """
     settings: dict[str, list[str]] = {key: [] for key in keys}
     for word in words:
@@ -52,7 +47,7 @@ def read_number(settings: Settings, key: str, default: float) -> float:
     """Return a setting's number.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If not a number.
     """
     word = read_one(settings, key, str(default))
     try:
@@ -71,19 +66,11 @@ def say(line: str) -> None:
 
 
 class _End(BaseException):
-    """The emulator was asked to end."""
+    """Request to end."""
 
 
 def serve(endpoint: Mapping[str, Any], orders: Mapping[str, Order]) -> None:
-    """Print the endpoint, then execute orders of standard input until a signal ends it.
-
-    For emulators with threads of their own. SIGTERM and Ctrl-C end it, the end of
-    standard input does not.
-
-    Args:
-        endpoint: What a client needs; printed as one JSON line.
-        orders: By the value of ``cmd``; ``fault`` is that of lines with a fault.
-    """
+    """Print the endpoint, then execute orders until a signal."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     try:
@@ -97,7 +84,7 @@ def serve(endpoint: Mapping[str, Any], orders: Mapping[str, Order]) -> None:
 
 
 def obey(line: str, orders: Mapping[str, Order]) -> dict[str, Any]:
-    """Execute one order; return its answer."""
+    """Execute an order; return its answer."""
     try:
         order = json.loads(line)
         if not isinstance(order, dict):

@@ -1,4 +1,4 @@
-"""The devices that can be emulated, and what each needs."""
+"""Table of the emulated devices."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ class Device:
     """One row of the table.
 
     Attributes:
-        module: Package with a ``__main__.main(words)``.
-        about: What it is and who connects to it.
-        words: Settings that the name stands for.
-        ideal: Settings that end its vices; None: it has no such notion.
-        needs: Modules that it imports beyond those of the distribution.
-        extra: Of the distribution, which installs them.
+        module: Has ``__main__.main(words)``.
+        words: Settings implied by the name.
+        ideal: Settings that end its vices, if applicable.
+        needs: Imports beyond the distribution's.
+        extra: Of the distribution, to install them.
     """
 
     module: str
@@ -33,7 +32,7 @@ class Device:
         return find_spec(self.module) is not None
 
     def list_missing(self) -> list[str]:
-        """Return the modules that it needs and that are not installed."""
+        """Return needed, missing modules."""
         return [name for name in self.needs if find_spec(name) is None]
 
 
@@ -131,15 +130,15 @@ ALIASES: Mapping[str, str] = {"ros": "ros2-robot", "feetech": "so101"}
 
 
 def list_devices() -> dict[str, Device]:
-    """Return the installed devices by name."""
+    """Return installed devices by name."""
     return {name: device for name, device in _ALL.items() if device.is_here}
 
 
 def find_device(name: str) -> Device:
-    """Return a device by its name.
+    """Return a device.
 
     Raises:
-        LookupError: If there is none.
+        LookupError: If unknown.
     """
     devices = list_devices()
     found = devices.get(ALIASES.get(name, name))
@@ -150,7 +149,7 @@ def find_device(name: str) -> Device:
 
 
 def explain_missing(device: Device, missing: Sequence[str]) -> str:
-    """Return what to install for missing modules."""
+    """Return installation advice."""
     return (
         f"expected the modules of '{device.extra}', got no {', '.join(missing)}; "
         f"pip install 'paprle-emulators[{device.extra}]'"

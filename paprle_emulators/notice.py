@@ -1,7 +1,7 @@
-"""Notices of running emulators for sessions of the same user and machine.
+"""Notices of running emulators for local sessions of the user.
 
-A notice is a locked JSON file in the runtime folder with ``part`` (``leader`` or
-``env``), ``name``, ``follower`` (empty: any) and ``overrides``, a session's settings.
+A notice is a locked JSON file with ``part`` (``leader`` or ``env``), ``name``,
+``follower`` (empty: any) and ``overrides``, a session's settings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 
 
 def find_notice_folder() -> Path:
-    """Return the folder of notices, in ``XDG_RUNTIME_DIR`` or the user's in /tmp."""
+    """Return the folder, in ``XDG_RUNTIME_DIR`` or /tmp."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     base = Path(runtime) if runtime else Path(tempfile.gettempdir())
     return base / f"paprle-emulators-{os.getuid()}"
@@ -30,7 +30,7 @@ def announce(
     overrides: Sequence[str],
     follower: str = "",
 ) -> Iterator[None]:
-    """Publish a notice during the context, if the folder is writable."""
+    """Publish a notice, if the folder is writable."""
     notice = {"part": part, "name": name, "follower": follower}
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""An emulated device in a process of its own, for tests and demos in Python."""
+"""Emulated device as a process."""
 
 from __future__ import annotations
 
@@ -22,27 +22,17 @@ _CHUNK = 65_536  # [bytes]
 
 
 class EmulatorError(RuntimeError):
-    """An emulated device did not start, refused an order, or died."""
+    """A device did not start, refused an order, or died."""
 
 
 class Emulator:
-    """A running emulated device; a context manager that ends it.
-
-    Attributes:
-        device: Its name.
-        endpoint: What it printed when it was ready.
-        process: It.
-    """
+    """A running device; a context manager that ends it."""
 
     def __init__(self, device: str, words: Sequence[str] = ()) -> None:
-        """Start it and wait until it is ready.
-
-        Args:
-            device: As ``paprle-emulate`` names it.
-            words: Further words of that command.
+        """Start it, as ``paprle-emulate``, and wait until ready.
 
         Raises:
-            EmulatorError: If it does not start; its error is in the message.
+            EmulatorError: If it does not start; has its error.
         """
         self.device = device
         self._folder = tempfile.TemporaryDirectory(prefix="emulator-")
@@ -80,7 +70,7 @@ class Emulator:
 
     @property
     def ports(self) -> dict[str, str]:
-        """Ports that a driver opens, by limb or part of the device."""
+        """Ports by limb or part."""
         return dict(self.endpoint.get("ports", {}))
 
     @property
@@ -88,7 +78,7 @@ class Emulator:
         """The only port.
 
         Raises:
-            EmulatorError: If there are several.
+            EmulatorError: If not one.
         """
         if len(self.ports) != 1:
             known = ", ".join(self.ports) or "none"
@@ -99,20 +89,14 @@ class Emulator:
 
     @property
     def overrides(self) -> list[str]:
-        """Settings that make a session of PAPRLE use it."""
+        """A session's settings."""
         return list(self.endpoint.get("overrides", []))
 
     def order(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Execute an order.
-
-        Args:
-            order: Such as ``{"fault": "silence"}`` or ``{"cmd": "state"}``.
-
-        Returns:
-            The answer.
+        """Return the answer to an order such as ``{"cmd": "state"}``.
 
         Raises:
-            EmulatorError: If it is refused, or the emulator has died.
+            EmulatorError: If refused, or the emulator died.
         """
         stdin = self.process.stdin
         try:
@@ -127,12 +111,12 @@ class Emulator:
         return answer
 
     def read_errors(self) -> str:
-        """Return what it has written to its standard error."""
+        """Return its standard error."""
         self._errors.seek(0)
         return self._errors.read().decode(errors="replace")
 
     def stop(self) -> int:
-        """End it and return its exit code; may be called twice."""
+        """End it; return its exit code."""
         process = self.process
         if process.poll() is None:
             process.terminate()
@@ -150,13 +134,11 @@ class Emulator:
         return code
 
     def _make_environment(self) -> dict[str, str]:
-        """Return an environment with a folder of its own for notices."""
         places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         path = os.pathsep.join(filter(None, places))
         return os.environ | {"XDG_RUNTIME_DIR": self._folder.name, "PYTHONPATH": path}
 
     def _read_line(self, timeout: float) -> dict[str, Any]:
-        """Return the next JSON line."""
         out = self.process.stdout
         end = time.monotonic() + timeout
         with selectors.DefaultSelector() as selector:
@@ -185,16 +167,13 @@ def start(
     faults: Sequence[str | Mapping[str, Any]] = (),
     **settings: object,
 ) -> Emulator:
-    """Start a device; leaving its context ends it.
+    """Return a started device, which ends with its context.
 
     Args:
         device: As ``paprle-emulate`` names it.
-        ideal: Without the vices that its maker's notes report.
-        faults: From the start, as ``"lost,share=0.01"`` or a mapping.
-        **settings: Of the device, as ``paprle-emulate DEVICE --help`` lists them.
-
-    Returns:
-        The running device, which ends with its context.
+        ideal: Without reported vices.
+        faults: As ``"lost,share=0.01"`` or a mapping.
+        **settings: See ``paprle-emulate DEVICE --help``.
 
     Raises:
         EmulatorError: If it does not start.

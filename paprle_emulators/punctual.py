@@ -1,4 +1,4 @@
-"""Gives an emulated device the punctuality of a computer of its own."""
+"""Real-time priority."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no mor
 
 
 def request_punctuality(*, is_driven: bool = True) -> None:
-    """Run before ordinary processes, in memory, where the computer allows it.
+    """Run before ordinary processes, in memory, where allowed.
 
-    Threads that are started later inherit the priority. A leader's rig is not driven
-    and not real-time: with a session and an emulated arm it would ask two cores for
-    more than Linux leaves to real-time processes: all would stand for 50 ms a second.
+    Later threads inherit the priority. A leader's rig is not real-time: with a session
+    and an emulated arm, two cores would exceed Linux's real-time share and all stand
+    for 50 ms a second.
     """
     with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
         if is_driven:

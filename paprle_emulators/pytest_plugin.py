@@ -1,8 +1,4 @@
-"""Fixtures of pytest with emulated devices; the distribution registers them.
-
-``emulator`` starts any device, the others one each. Devices end with the test. A test
-skips if a device needs what is not installed.
-"""
+"""pytest fixtures of emulated devices, which end with the test."""
 
 from __future__ import annotations
 

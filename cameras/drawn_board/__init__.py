@@ -1,4 +1,4 @@
-"""Simulation: a calibration board as a camera on or beside the robot would see it."""
+"""A simulated calibration board."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: each ray to the board's plane, and the colour of the print there."""
+"""The drawn board's camera."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ _CLOSED = "camera 'drawn_board': expected an open camera; call open()"
 
 @dataclass
 class _Scene:
-    """Rays of the pixels, the print, and the robot that carries one of both."""
-
     cv2: Any
     rays: Vec
     print: npt.NDArray[np.uint8]
@@ -35,7 +33,7 @@ class _Scene:
 
 
 class DrawnBoard(Camera):
-    """A board as a true camera sees it, which the settings need not know."""
+    """A rendered board; the settings may claim other geometry."""
 
     config: DrawnBoardConfig
 
@@ -50,14 +48,14 @@ class DrawnBoard(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Size, and the calibration that the settings claim."""
+        """Size and claimed calibration."""
         c = self.config
         is_noisy = c.true.noise > 0.0
         return c.make_info(c.width, c.height, "rgb8", is_noisy=is_noisy)
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """The stamp of the drawn measurement."""
+        """Stamps of the drawn measurement."""
         return "device"
 
     def watch(
@@ -70,12 +68,7 @@ class DrawnBoard(Camera):
         self._robot, self._look = robot, look
 
     def open(self) -> None:
-        """Prepare rays and print.
-
-        Raises:
-            DeviceError: If robot or link is missing.
-            MissingDependency: If OpenCV is not installed.
-        """
+        """Prepare rays and print; MissingDependency without OpenCV."""
         self.close()
         if self._robot is None:
             raise DeviceError(
@@ -96,11 +89,7 @@ class DrawnBoard(Camera):
         self._due_ns = self.clock()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return a due image; None after the timeout [s] or without a new pose.
-
-        Raises:
-            DeviceError: If the camera is closed.
-        """
+        """Return a due image; None without a new pose."""
         if self._scene is None:
             raise DeviceError(_CLOSED)
         end = time.monotonic() + timeout
@@ -115,7 +104,7 @@ class DrawnBoard(Camera):
         return Frame(pose.stamp_ns, image.tobytes())
 
     def close(self) -> None:
-        """Forget the scene; may be called twice."""
+        """Forget the scene."""
         self._scene = None
 
     def _check_link(self, links: LinkPoses, link: str) -> None:
@@ -135,14 +124,13 @@ class DrawnBoard(Camera):
         return pose if np.isfinite(pose.q).all() else None
 
     def _play(self, q: Vec) -> Vec:
-        """Return true positions, which follow within half of the play on each side."""
+        """Return positions within half of the play."""
         half = 0.5 * self.config.true.play
         before = q if self._q_true is None else self._q_true
         self._q_true = np.clip(before, q - half, q + half)
         return self._q_true
 
     def _make_rays(self, cv2: Any) -> Vec:
-        """Return the direction of each pixel, shape (height · width, 3), z = 1."""
         c, true = self.config, self.config.true
         K = np.diag([*true.focal, 1.0])
         K[:2, 2] = true.centre or (0.5 * (c.width - 1), 0.5 * (c.height - 1))
@@ -199,7 +187,6 @@ class DrawnBoard(Camera):
     def _soften(
         self, scene: _Scene, at: npt.NDArray[np.float32]
     ) -> npt.NDArray[np.uint8]:
-        """Return the print as blurred as a pixel's own size makes it."""
         steps = np.linalg.norm(np.diff(at, axis=1), axis=2)
         near = steps[(steps > 0.0) & (steps < 100.0)]
         dots = float(np.median(near)) if near.size else 1.0

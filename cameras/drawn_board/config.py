@@ -1,4 +1,4 @@
-"""YAML settings of a drawn board."""
+"""Settings of a drawn board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The camera: recorded pictures at their original rate."""
+"""The camera of recorded pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LATE_NS = 100_000_000  # [ns] chosen: who is later leaves pictures out
 
 
 class FileCamera(Camera):
-    """Pictures as RGB rows or depth, in a loop."""
+    """Pictures as RGB or depth, in a loop."""
 
     config: FileConfig
 
@@ -44,20 +44,12 @@ class FileCamera(Camera):
         return replace(recorded, encoding="rgb8", depth_unit=0.0)
 
     def open(self) -> None:
-        """Begin with the first picture.
-
-        Raises:
-            DeviceError: If there is none.
-        """
+        """Begin with the first picture."""
         self._read()
         self._begin()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture when due; None after the timeout [s].
-
-        Raises:
-            DeviceError: If the camera is closed, or the episode is over.
-        """
+        """Return the next picture when due; DeviceError at the episode's end."""
         if self._pictures is None:
             raise DeviceError("camera 'file': expected an open camera; call open()")
         if self._next is None:
@@ -76,7 +68,7 @@ class FileCamera(Camera):
         return None if image is None else Frame(stamp_ns, image.tobytes())
 
     def close(self) -> None:
-        """Close the file; may be called twice."""
+        """Close the file."""
         self._pictures = self._next = None
 
     def _read(self) -> tuple[Footage, str]:

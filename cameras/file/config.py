@@ -1,4 +1,4 @@
-"""YAML settings of a recorded camera."""
+"""Settings of a recorded camera."""
 
 from __future__ import annotations
 

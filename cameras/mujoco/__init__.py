@@ -1,4 +1,4 @@
-"""Robot and objects rendered by MuJoCo in a separate process."""
+"""Robot and objects by MuJoCo."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: a model posed as the gate reports."""
+"""The camera of a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLOSED = "camera 'mujoco': expected an open camera; call open()"
 
 
 class MujocoCamera(Camera):
-    """Renders due images, stamped with the robot's measurement."""
+    """Renders due images."""
 
     config: MujocoCameraConfig
 
@@ -46,7 +46,7 @@ class MujocoCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Size and calibration of the angle of view."""
+        """Size and calibration."""
         config = self.config
         unit = _DEPTH_UNIT if config.depth else 0.0
         info = config.make_info(
@@ -59,7 +59,7 @@ class MujocoCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """The stamp of the rendered measurement."""
+        """Stamps of the rendered measurement."""
         return "device"
 
     @property
@@ -73,16 +73,11 @@ class MujocoCamera(Camera):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Set the robot and its surroundings."""
+        """Set robot and surroundings."""
         self._robot, self._env, self._look = robot, world, look
 
     def open(self) -> None:
-        """Build model and renderer.
-
-        Raises:
-            DeviceError: If robot or link is missing.
-            MissingDependency: If neither EGL nor OSMesa is available.
-        """
+        """Build model and renderer; MissingDependency without EGL and OSMesa."""
         self.close()
         if self._robot is None:
             raise DeviceError(
@@ -103,11 +98,7 @@ class MujocoCamera(Camera):
         self._due_ns = self.clock()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return a due image; None after the timeout [s] or without a new pose.
-
-        Raises:
-            DeviceError: If the camera is closed.
-        """
+        """Return a due image; None without a new pose."""
         if self._screen is None or self._world is None:
             raise DeviceError(_CLOSED)
         end = time.monotonic() + timeout
@@ -123,7 +114,7 @@ class MujocoCamera(Camera):
         return self._draw(self._screen, self._world)
 
     def close(self) -> None:
-        """Release the renderer; may be called twice."""
+        """Release the renderer."""
         if self._screen is not None:
             self._screen.close()
         self._screen = self._world = None

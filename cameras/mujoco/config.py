@@ -1,4 +1,4 @@
-"""YAML settings of a rendered camera."""
+"""Settings of a rendered camera."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segment IDs, the same in every picture of a robot."""
+"""Constant segment IDs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIRST_LINK = 16  # chosen: a few more things may come to stand around it
 
 
 def name_segments(urdf: str) -> dict[int, str]:
-    """Return segment names by ID: surroundings, then links in URDF order."""
+    """Return segment names by ID."""
     links = (
         link.get("name", "") for link in ElementTree.fromstring(urdf).findall("link")
     )

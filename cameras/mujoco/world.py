@@ -1,4 +1,4 @@
-"""The rendered model: robot, world and camera."""
+"""The rendered model."""
 
 from __future__ import annotations
 
@@ -94,7 +94,6 @@ def make_world(
 def _number_geoms(
     model: mujoco.MjModel, mechanism: Mechanism
 ) -> npt.NDArray[np.uint16]:
-    """Return each geom's segment; names are ``LINK_NUMBER``."""
     urdf = mechanism.urdf_path.read_text(encoding="utf-8")
     names = name_segments(urdf).items()
     links = {name: number for number, name in names if number >= FIRST_LINK}
@@ -106,7 +105,7 @@ def _number_geoms(
 
 
 def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
-    """Return a link's body; a URDF's root is MuJoCo's world."""
+    """Return a link's body; the root is MuJoCo's world."""
     bodies = {body.name: body for body in spec.bodies}
     if link in bodies:
         return bodies[link]
@@ -121,7 +120,6 @@ def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
 
 
 def _to_free(row: Vec | None) -> Vec:
-    """Return xyz + quat_xyzw as xyz + quat_wxyz."""
     if row is None:
         return np.array([*_AWAY, 1.0, 0.0, 0.0, 0.0])
     return np.array([*row[:3], row[6], *row[3:6]])

@@ -1,4 +1,4 @@
-"""OpenCV cameras: USB, network streams and video files."""
+"""USB cameras, streams and video files."""
 
 from paprle.contracts.plugins import PluginSpec
 

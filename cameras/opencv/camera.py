@@ -1,4 +1,4 @@
-"""The camera: a thread reads, so that timeouts hold."""
+"""The camera and its reader thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SILENCE = 1.0  # [s] chosen: of a stream, until it counts as broken off
 
 
 class _Read(NamedTuple):
-    """One image; its device time on our clock, [ns], if known."""
+    """One image and its device time on our clock, [ns]."""
 
     image: npt.NDArray[np.uint8]
     taken_ns: int | None
@@ -50,7 +50,7 @@ class OpencvCamera(Camera):
 
     @classmethod
     def look_at(cls, address: str) -> FoundCamera:
-        """Return a stream with the size of its images; raises as the base class."""
+        """Return a stream and its image size."""
         camera = cls(OpencvConfig(device=address), time.monotonic_ns)
         capture = camera._make_capture(_load_cv2())
         try:
@@ -73,22 +73,17 @@ class OpencvCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """The kernel stamps V4L2 images; streams have no stamp."""
+        """Kernel stamps; streams have none."""
         return "device" if self._is_stamped else "arrival"
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Number of late stream images, dropped for their unknown age."""
+        """Number of dropped late stream images."""
         n = self._n_old
         return (f"{n} images came late and were left out",) if n else ()
 
     def open(self) -> None:
-        """Connect, and wait for the first image.
-
-        Raises:
-            DeviceError: If it does not answer, or the image size differs.
-            MissingDependency: If OpenCV is not installed.
-        """
+        """Connect, and wait for an image; MissingDependency without OpenCV."""
         self.close()
         cv2 = _load_cv2()
         self._capture = self._make_capture(cv2)
@@ -104,11 +99,7 @@ class OpencvCamera(Camera):
         self._newest = NewestOf(self._read, f"opencv {self.config.device}")
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the newest unread image; None after the timeout [s].
-
-        Raises:
-            DeviceError: If the device is lost or closed.
-        """
+        """Return the newest unread image."""
         if self._newest is None:
             raise DeviceError(self._say("an open camera", "a closed one; call open()"))
         try:
@@ -122,7 +113,7 @@ class OpencvCamera(Camera):
         return Frame(taken_ns, read.image[:, :, ::-1].tobytes())
 
     def close(self) -> None:
-        """Release the device; may be called twice."""
+        """Release the device."""
         newest, self._newest = self._newest, None
         capture, self._capture = self._capture, None
         has_ended = newest is None or newest.close()
@@ -154,7 +145,6 @@ class OpencvCamera(Camera):
         return capture
 
     def _catch_up(self) -> None:
-        """Drop old images; raise DeviceError if none comes."""
         end = time.monotonic() + self.config.timeout
         for _ in range(1 if self._is_file else _N_OLD):
             begin = time.monotonic()
@@ -168,7 +158,6 @@ class OpencvCamera(Camera):
                 return
 
     def _was_live(self, begin: float) -> bool:
-        """Return whether the image requested at ``begin`` was waited for."""
         return time.monotonic() - begin > _LIVE / self.config.fps
 
     def _read(self) -> _Read | None:
@@ -202,7 +191,7 @@ class OpencvCamera(Camera):
         return _Read(image, self._find_stamp(arrived_ns))
 
     def _find_stamp(self, arrived_ns: int) -> int | None:
-        """Return the image's kernel stamp, [ns], or None."""
+        """Return the kernel stamp, [ns], or None."""
         if not self._is_device:
             return None
         taken_ns = round(self._capture.get(_load_cv2().CAP_PROP_POS_MSEC) * 1e6)

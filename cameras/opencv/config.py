@@ -1,4 +1,4 @@
-"""YAML settings of a camera behind OpenCV."""
+"""Settings of an OpenCV camera."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""V4L2 devices, listed without opening them."""
+"""V4L2 devices, unopened."""
 
 from __future__ import annotations
 
@@ -14,24 +14,14 @@ _NODE = re.compile(r"video(\d+)")
 
 @dataclass(frozen=True)
 class Device:
-    """One device.
-
-    Attributes:
-        name: Driver's name.
-        path: Persistent if possible.
-    """
+    """A V4L2 device; ``path`` is persistent if possible."""
 
     name: str
     path: Path
 
 
 def list_devices(system: Path = _SYSTEM, by_id: Path = _BY_ID) -> Iterator[Device]:
-    """Yield devices with images, in order of their numbers.
-
-    Args:
-        system: Kernel's folder of devices.
-        by_id: udev's folder of persistent names.
-    """
+    """Yield devices with images, in order of number."""
     nodes = [node for node in system.glob("video*") if _NODE.fullmatch(node.name)]
     for node in sorted(nodes, key=lambda node: int(node.name[len("video") :])):
         if _read(node / "index") != "0":  # the others of a camera give no images

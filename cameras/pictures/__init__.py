@@ -1,4 +1,4 @@
-"""Pictures of a folder, played as a camera."""
+"""A folder of pictures as a camera."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: one picture per period."""
+"""The camera of pictures."""
 
 from __future__ import annotations
 
@@ -42,12 +42,7 @@ class Pictures(Camera):
         return self.config.make_info(width, height, "rgb8")
 
     def open(self) -> None:
-        """Decode all pictures.
-
-        Raises:
-            DeviceError: If one cannot be read, or sizes differ.
-            MissingDependency: If OpenCV is not installed.
-        """
+        """Decode all pictures; MissingDependency without OpenCV."""
         decode = _load_decoder()
         info = self.info
         self._images = []
@@ -64,11 +59,7 @@ class Pictures(Camera):
         self._next, self._due_ns = 0, self.clock()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture when due; None after the timeout [s].
-
-        Raises:
-            DeviceError: If the camera is closed.
-        """
+        """Return the next picture when due."""
         if not self._images:
             raise DeviceError("camera 'pictures': expected an open camera; call open()")
         end = time.monotonic() + timeout
@@ -84,7 +75,7 @@ class Pictures(Camera):
         return Frame(stamp_ns, image)
 
     def close(self) -> None:
-        """Drop the pictures; may be called twice."""
+        """Drop the pictures."""
         self._images = []
 
     def _list_paths(self) -> list[Path]:

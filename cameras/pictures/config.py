@@ -1,4 +1,4 @@
-"""YAML settings of a folder of pictures."""
+"""Settings of a picture folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The camera: librealsense frames, depth aligned to colour."""
+"""The camera of librealsense frames."""
 
 from __future__ import annotations
 
@@ -61,16 +61,11 @@ class RealsenseCamera(Camera):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The device's calibration, where the config differs."""
+        """The device's calibration, if different."""
         return (self._note,) if self._note else ()
 
     def open(self) -> None:
-        """Start the streams, and wait for the first images.
-
-        Raises:
-            DeviceError: If it is missing, or lacks such images.
-            MissingDependency: If librealsense is not installed.
-        """
+        """Start the streams; MissingDependency without librealsense."""
         self.close()
         rs, config = _load_sdk(), self.config
         self._check_is_there()
@@ -98,11 +93,7 @@ class RealsenseCamera(Camera):
             raise DeviceError(self._say("images", "none; is it on a USB 3 port?"))
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image with depth; None after the timeout [s].
-
-        Raises:
-            DeviceError: If it is closed, unplugged, or its file is over.
-        """
+        """Return the next image with depth."""
         if self._pipeline is None:
             raise DeviceError(self._say("an open camera", "a closed one; call open()"))
         frame = self._take(timeout)
@@ -111,7 +102,7 @@ class RealsenseCamera(Camera):
         return frame
 
     def close(self) -> None:
-        """Stop the streams; may be called twice."""
+        """Stop the streams."""
         pipeline, self._pipeline = self._pipeline, None
         self._device = None
         if pipeline is not None:
@@ -170,7 +161,6 @@ class RealsenseCamera(Camera):
         return None
 
     def _count(self, depth: Any) -> bytes:
-        """Return depth in millimetres."""
         counts = np.asanyarray(depth.get_data())
         if abs(self._scale - 1.0) > 1e-6:
             scaled = np.rint(counts * self._scale)

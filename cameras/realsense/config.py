@@ -1,4 +1,4 @@
-"""YAML settings of a RealSense."""
+"""Settings of a RealSense."""
 
 from __future__ import annotations
 

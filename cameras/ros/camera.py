@@ -1,4 +1,4 @@
-"""The camera: a topic's newest image."""
+"""The camera of a topic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOLD = 100  # chosen: of images refused, one in so many is told
 
 
 class RosCamera(Camera):
-    """Images stamped by header on our clock, else by arrival."""
+    """Images stamped by header or arrival."""
 
     config: RosCameraConfig
 
@@ -56,11 +56,7 @@ class RosCamera(Camera):
         return "device" if self._is_stamped else "arrival"
 
     def open(self) -> None:
-        """Join the graph, and wait for the first image.
-
-        Raises:
-            DeviceError: If graph or usable image is missing.
-        """
+        """Join the graph; wait for an image."""
         self.close()
         config = self.config
         is_coded = config.kind in _CODED
@@ -83,11 +79,7 @@ class RosCamera(Camera):
             )
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the newest unread image; None after the timeout [s].
-
-        Raises:
-            DeviceError: If it is closed, or the middleware fails.
-        """
+        """Return the newest unread image."""
         if self._bus is None:
             raise DeviceError(
                 f"camera '{self.config.topic}': expected an open camera; call open()"
@@ -105,7 +97,7 @@ class RosCamera(Camera):
         return taken
 
     def close(self) -> None:
-        """Leave the graph; may be called twice."""
+        """Leave the graph."""
         if self._bus is not None:
             self._bus.close()
         self._bus = self._newest = None

@@ -1,4 +1,4 @@
-"""YAML settings of a camera behind ROS."""
+"""Settings of a ROS camera."""
 
 from __future__ import annotations
 

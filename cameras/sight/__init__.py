@@ -1,4 +1,4 @@
-"""A remote depth camera over a narrow link."""
+"""A remote depth camera."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: requests clouds and returns depth images."""
+"""The camera of requested clouds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SightCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """The configured description; other sizes are refused."""
+        """Configured description; other sizes are refused."""
         c = self.config
         return c.make_info(c.width, c.height, "depth16", depth_unit=c.unit)
 
@@ -36,12 +36,7 @@ class SightCamera(Camera):
         return [f"clouds: {', '.join(told)}"] if told else []
 
     def open(self) -> None:
-        """Find the host, and start requests.
-
-        Raises:
-            DeviceError: If address or key is missing.
-            MissingDependency: If OpenCV is not installed.
-        """
+        """Find the host, and start requests; MissingDependency without OpenCV."""
         try:
             from paprle.hardware.media.caller import Caller  # noqa: PLC0415
             from paprle.hardware.media.receiver import Receiver  # noqa: PLC0415
@@ -63,11 +58,7 @@ class SightCamera(Camera):
             ) from err
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture, possibly partial; None after the timeout [s].
-
-        Raises:
-            DeviceError: If the camera is closed.
-        """
+        """Return the next picture, possibly partial."""
         if self._caller is None:
             raise DeviceError("camera 'sight': expected an open camera; call open()")
         end = time.monotonic() + timeout
@@ -79,7 +70,7 @@ class SightCamera(Camera):
         return None
 
     def close(self) -> None:
-        """Stop requests; may be called twice."""
+        """Stop requests."""
         if self._caller is not None:
             self._caller.close()
         self._caller = None

@@ -1,4 +1,4 @@
-"""YAML settings of a remote camera."""
+"""Settings of a remote camera."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Datagrams in ``std_msgs/UInt8MultiArray``, a topic each way, best effort.
-
-``ros2 topic hz`` sees them.
-"""
+"""Datagrams in best-effort ``std_msgs/UInt8MultiArray``, a topic each way."""
 
 from __future__ import annotations
 
@@ -26,11 +23,7 @@ class DdsLink(Link):
     config: LinkSettings
 
     def open(self) -> None:
-        """Join the domain.
-
-        Raises:
-            DeviceError: If that is not possible.
-        """
+        """Join the domain."""
         config = self.config
         sides = ("to_follower", "to_leader")
         ours, theirs = sides if self.is_leader else reversed(sides)
@@ -53,7 +46,7 @@ class DdsLink(Link):
             raise DeviceError(f"link: {err}") from err
 
     def send(self, data: bytes) -> bool:
-        """Send a datagram; see ``Link``."""
+        """Send a datagram."""
         if self._bus is None or self._publisher is None:
             return False
         codec = self._bus.codec
@@ -65,7 +58,7 @@ class DdsLink(Link):
         return True
 
     def receive(self) -> list[bytes]:
-        """Return what has arrived; see ``Link``.
+        """Return what has arrived.
 
         Raises:
             DeviceError: If the middleware failed.
@@ -81,14 +74,13 @@ class DdsLink(Link):
         return taken
 
     def close(self) -> None:
-        """Leave the domain; may be called twice."""
+        """Leave the domain."""
         bus, self._bus = self._bus, None
         self._publisher = None
         if bus is not None:
             bus.close()
 
     def _take(self, data: bytes) -> None:
-        """Keep what a message holds; one that is none is nobody's datagram."""
         if self._bus is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""Two hosts over UDP, without any middleware."""
+"""Two hosts over UDP."""
 
 from paprle.contracts.plugins import PluginSpec
 

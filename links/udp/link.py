@@ -1,8 +1,7 @@
-"""Datagrams over UDP: two ports a domain, and the peer's host alone is heard.
+"""Datagrams over UDP: two ports per domain, only the peer's host accepted.
 
-A router may change the peer's port, so each datagram comes with its address, and the
-ends of the link say where their answers go: to the address of a datagram whose seal
-was right. Nothing that arrives here changes where an answer goes.
+A router may change the peer's port: answers go to the address of a datagram with a
+valid seal, which the link's ends check.
 """
 
 from __future__ import annotations
@@ -31,11 +30,7 @@ class UdpLink(Link):
         self._peer: Address | None = None
 
     def open(self) -> None:
-        """Bind the port of this end.
-
-        Raises:
-            DeviceError: If the peer's address is none, or the port is taken.
-        """
+        """Bind the port of this end."""
         self.close()
         ours, theirs = list_ports(self.config.domain, is_leader=self.is_leader)
         family = socket.AF_INET
@@ -57,7 +52,7 @@ class UdpLink(Link):
             ) from err
 
     def send(self, data: bytes) -> bool:
-        """Send a datagram; see ``Link``."""
+        """Send a datagram."""
         address = get_address(data) or self._peer
         if self._socket is None or address is None:
             return False
@@ -67,7 +62,7 @@ class UdpLink(Link):
             return False
 
     def receive(self) -> list[bytes]:
-        """Return what has arrived from the peer; see ``Link``."""
+        """Return datagrams of the peer."""
         arrived: list[bytes] = []
         for _ in range(_MOST):
             if self._socket is None:
@@ -83,20 +78,19 @@ class UdpLink(Link):
         return arrived
 
     def close(self) -> None:
-        """Give the port back; may be called twice."""
+        """Release the port."""
         if self._socket is not None:
             self._socket.close()
         self._socket = self._peer = None
 
 
 def list_ports(domain: int, *, is_leader: bool) -> tuple[int, int]:
-    """Return the port of this end and that of the other."""
+    """Return both ends' ports."""
     leader, follower = _FIRST_PORT + 2 * domain, _FIRST_PORT + 2 * domain + 1
     return (leader, follower) if is_leader else (follower, leader)
 
 
 def _find_address(peer: str, port: int) -> tuple[socket.AddressFamily, Address]:
-    """Return the peer's first address; raise DeviceError if its name has none."""
     try:
         found = socket.getaddrinfo(peer, port, type=socket.SOCK_DGRAM)
     except OSError as err:
@@ -109,7 +103,6 @@ def _find_address(peer: str, port: int) -> tuple[socket.AddressFamily, Address]:
 
 
 def _find_host(interface: str, family: socket.AddressFamily) -> str:
-    """Return the local address of an interface; raise OSError if there is none here."""
     found = socket.getaddrinfo(
         interface, None, family, socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST
     )

@@ -1,4 +1,4 @@
-"""Publishes a session in a ROS graph."""
+"""ROS publisher of a session."""
 
 from paprle.contracts.plugins import PluginSpec
 

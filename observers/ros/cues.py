@@ -1,4 +1,4 @@
-"""Motion cues for RViz, as markers."""
+"""Motion cues as RViz markers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NONE = np.zeros((0, 3))
 
 
 class CueSender:
-    """Sends all cues as one MarkerArray in the world frame."""
+    """Sends all cues as one MarkerArray."""
 
     def __init__(
         self,
@@ -55,13 +55,7 @@ class CueSender:
     def send(
         self, view: SessionView, frame_id: str, date: Callable[[int], int]
     ) -> None:
-        """Send a view's cues.
-
-        Args:
-            view: The session's view.
-            frame_id: World frame.
-            date: Converts a session stamp into wall time, [ns].
-        """
+        """Send a view's cues in the world frame; ``date`` returns wall time, [ns]."""
         self._frames.update(view.q)
         markers: list[Marker] = []
         for name, link in self._eefs.items():
@@ -91,7 +85,7 @@ class CueSender:
 
 
 def _make_axes(pose: Vec) -> Vec:
-    """Return the lines of three axes at a pose, shape (6, 3)."""
+    """Return the lines of a pose's axes, (6, 3)."""
     T = pin.XYZQUATToSE3(pose)
     ends = T.translation + _AXIS * T.rotation.T
     return np.stack([np.tile(T.translation, (3, 1)), ends], axis=1).reshape(6, 3)

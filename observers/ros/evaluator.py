@@ -1,4 +1,4 @@
-"""The topics of ARBot's evaluator, per limb."""
+"""Topics of ARBot's evaluator."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ _TYPES = {
 
 @dataclass
 class _Limb:
-    """A limb, its topics, and its errors so far."""
-
     info: LimbInfo
     frame_id: str
     topics: dict[str, Publisher]
@@ -47,7 +45,7 @@ class _Limb:
 
 
 class Evaluator:
-    """Sends targets, actual poses and errors; each sample counts once."""
+    """Sends targets, actual poses and errors, once each."""
 
     def __init__(
         self,
@@ -70,7 +68,7 @@ class Evaluator:
         self._told_ns = self._captured_ns = 0
 
     def send(self, report: SessionView) -> None:
-        """Send actual poses and, while engaged, the rest."""
+        """Send actual poses and, engaged, the rest."""
         if report.episode != self._episode:
             self._episode = report.episode
             for limb in self._limbs:
@@ -93,7 +91,6 @@ class Evaluator:
             self._told_ns = report.stamp_ns if is_due else self._told_ns
 
     def _find_targets(self, report: SessionView) -> dict[str, Vec]:
-        """Return target poses; joints by forward kinematics."""
         self._frames.update(report.q_des)
         return {
             name: row

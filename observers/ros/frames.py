@@ -1,4 +1,4 @@
-"""Poses of a robot's links, by their names in the URDF."""
+"""Link poses by URDF name."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ _WORLD = "universe"
 
 
 class Frames(LinkPoses):
-    """All links.
-
-    Attributes:
-        moving: Parent and child link of each moving joint.
-        fixed: Parent and child link of each fixed joint.
-    """
+    """All links; joints as ``moving`` and ``fixed`` (parent, child)."""
 
     def __init__(self, robot: RobotInfo) -> None:
         super().__init__(robot)
@@ -35,11 +30,11 @@ class Frames(LinkPoses):
 
     @property
     def root(self) -> str:
-        """Root link of the URDF, the frame of ``place``."""
+        """Root link, the frame of ``place``."""
         bodies = (f.name for f in self._model.frames if f.type == pin.FrameType.BODY)
         return str(next(name for name in bodies if name != _WORLD))
 
     def find(self, parent: str, child: str) -> Vec:
-        """Return T_parent_child as xyz + quat_xyzw, shape (7,)."""
+        """Return T_parent_child as xyz + quat_xyzw, (7,)."""
         T = self.place(parent).inverse() * self.place(child)
         return np.asarray(pin.SE3ToXYZQUAT(T), dtype=np.float64)

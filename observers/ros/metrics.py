@@ -19,7 +19,7 @@ _FIRST_ROOM = 4096  # chosen: rows; doubled when full
 
 
 class Tracking:
-    """Errors of one limb in one episode."""
+    """Errors of a limb in one episode."""
 
     def __init__(self) -> None:
         # stamp [s], errors along x, y, z [m], angle [rad]
@@ -31,11 +31,7 @@ class Tracking:
         self.n = 0
 
     def add(self, target: tuple[float, Vec], actual: tuple[float, Vec]) -> bool:
-        """Add a pair of stamp [s] and pose, shape (7,).
-
-        Returns:
-            Whether the pair is near in time and new.
-        """
+        """Add a stamp [s] and pose (7,) pair; return whether it counts."""
         (t, asked), (t_actual, done) = target, actual
         is_old = self.n > 0 and t <= self._rows[self.n - 1, 0]
         if is_old or abs(t - t_actual) > SLOP or not np.isfinite(asked).all():

@@ -1,4 +1,4 @@
-"""The observer: a view in, messages out."""
+"""The ROS observer."""
 
 from __future__ import annotations
 
@@ -48,11 +48,7 @@ class RosObserver(Observer):
         self._sends: list[Send] = []
 
     def open(self) -> None:
-        """Join the graph and send constant topics.
-
-        Raises:
-            DeviceError: If the graph or a type is unavailable.
-        """
+        """Join the graph."""
         try:
             self._bus = open_bus(self.config, "paprle_publisher")
             self._sends = self._make_sends(self._bus)
@@ -76,7 +72,7 @@ class RosObserver(Observer):
             raise DeviceError(f"observers.ros: {err}") from err
 
     def close(self) -> None:
-        """Leave the graph; may be called twice."""
+        """Leave the graph."""
         self._sends = []
         if self._bus is not None:
             self._bus.close()
@@ -155,5 +151,5 @@ class RosObserver(Observer):
         return send
 
     def _date(self, stamp_ns: int) -> int:
-        """Return a session stamp as wall time, [ns]."""
+        """Return wall time, [ns]."""
         return self._wall() - (self.clock() - stamp_ns)

@@ -1,4 +1,4 @@
-"""Sends camera pictures to a remote operator."""
+"""Camera pictures for a remote operator."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,6 +1,6 @@
-"""The observer: sends images as datagrams and as a page.
+"""Sends images as datagrams and as a page.
 
-A low-priority thread thins and sends clouds; the page's server has another.
+A low-priority thread sends clouds, another serves the page.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _Flow = tuple[str, Literal["clouds", "colour"]]
 
 
 class Sight(Observer):
-    """Sends clouds and colour to clients, and video to a page."""
+    """Sends clouds, colour and video."""
 
     config: SightConfig
 
@@ -75,7 +75,7 @@ class Sight(Observer):
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Counts of pictures and their rates."""
+        """Counts and rates of pictures."""
         words = [
             f"{name}, {what}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s "
             "at last"
@@ -146,7 +146,7 @@ class Sight(Observer):
         return told
 
     def close(self) -> None:
-        """Stop; may be called twice."""
+        """Stop."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_CLOSING)
@@ -236,7 +236,6 @@ class Sight(Observer):
             self._asks[ask.camera] = ask, address
 
     def _pass_asks(self) -> None:
-        """Pass requests to senders; keep those without one."""
         for flow, sender in self._senders.items():
             if sender.number in self._asks:
                 ask, self._peers[flow] = self._asks.pop(sender.number)

@@ -1,4 +1,4 @@
-"""Sends the robot's commands to a local program."""
+"""Commands for a local program."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""YAML settings of the socket."""
+"""Settings of the socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON lines of the gate's commands, for a program that drives another robot."""
+"""JSON lines of the gate's commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.observers.socket.config import SocketConfig
 
 
 class SocketObserver(Observer):
-    """Sends the action of each view without waiting."""
+    """Sends each view's action without waiting."""
 
     config: SocketConfig
     _lines: Lines | None = None
@@ -28,7 +28,7 @@ class SocketObserver(Observer):
             raise DeviceError(f"observers.socket: {err}") from err
 
     def observe(self, view: SessionView) -> None:
-        """Send the command, and whether the session is engaged."""
+        """Send command and engagement."""
         if self._lines is None:
             return
         values = self._actions.encode(view.q_cmd).tolist()

@@ -1,4 +1,4 @@
-"""Recordings for pages: strips of pictures, and reports."""
+"""Strips and reports of recordings."""
 
 from __future__ import annotations
 
@@ -29,17 +29,11 @@ Strips = list[dict[str, Any]]
 
 
 class Library:
-    """Makes strips and reports of listed episodes."""
+    """Makes strips and reports of episodes."""
 
     def __init__(
         self, pages: MutableMapping[str, Page], is_watched: Callable[[], bool]
     ) -> None:
-        """Make it.
-
-        Args:
-            pages: Served pages by path; reports are added.
-            is_watched: Returns whether a page is open.
-        """
         self.strips: dict[str, Strips] = {}
         self.reports: dict[str, dict[str, str]] = {}
         self._pages, self._is_watched = pages, is_watched
@@ -52,7 +46,7 @@ class Library:
         self._thread: threading.Thread | None = None
 
     def take(self, episodes: Sequence[Mapping[str, Any]], *, is_calm: bool) -> None:
-        """Set the recorded episodes, and whether the robot is idle."""
+        """Set the episodes and the robot's idleness."""
         self._is_calm = is_calm
         self._paths = {Path(one["path"]).stem: Path(one["path"]) for one in episodes}
         if self._paths and self._thread is None and not self._stop.is_set():
@@ -62,7 +56,7 @@ class Library:
             self._thread.start()
 
     def ask(self, name: str) -> str:
-        """Request an episode's report; return the reason of a refusal."""
+        """Request a report; return a refusal's reason."""
         if name not in self._paths:
             return "no such episode in this session"
         if name in self._asked:
@@ -72,7 +66,7 @@ class Library:
         return ""
 
     def close(self) -> None:
-        """Stop; may be called twice."""
+        """Stop."""
         self._stop.set()
         child = self._child
         if child is not None:

@@ -1,4 +1,4 @@
-"""Messages of a page: strictly validated JSON."""
+"""Messages of a page, strict JSON."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ class HandsMessage:
     """The operator's current input, sent with every frame.
 
     Attributes:
-        seq: Rises with every message of a connection.
-        t: Time on the page's clock, [ms].
-        press: Number of the press that holds it, from 1.
-        joints: Joint positions, [rad] or [m]; may be empty.
+        seq: Rises with every message.
+        t: On the page's clock, [ms].
+        press: Number of its press, from 1.
+        joints: [rad] or [m]; may be empty.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

@@ -1,4 +1,4 @@
-"""Description of a remote robot drawn as predicted."""
+"""Description of a remote robot."""
 
 from __future__ import annotations
 

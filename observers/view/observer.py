@@ -1,6 +1,6 @@
-"""The observer of the session's page.
+"""Observer of the session's page.
 
-Threads load, mesh and send; ``observe`` only copies numbers.
+Threads do the work; ``observe`` only copies numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MISSING = (
 
 
 class View(Observer):
-    """Serves the session's page to watchers and one operator."""
+    """Serves watchers and one operator."""
 
     config: ViewConfig
     has_controls: ClassVar[bool] = True
@@ -73,7 +73,7 @@ class View(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Secret address of the page with the token; on a network as a QR code, too."""
+        """Secret address, on a network also a QR code."""
         if not self._port:
             return []
         try:
@@ -91,7 +91,7 @@ class View(Observer):
         return wishes
 
     def resume(self, wishes: Wishes) -> None:
-        """Continue with the same token for open pages."""
+        """Continue with the same token."""
         self._before, self._key = wishes._replace(hands=None), wishes.key
 
     def open(self) -> None:
@@ -104,22 +104,22 @@ class View(Observer):
         self._thread.start()
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Set the function that finds near bodies."""
+        """Set the proximity function."""
         self._find_near = find_near
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
-        """Set the bodies around the robot."""
+        """Set the surrounding bodies."""
         self._bodies = tuple(bodies)
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Keep the newest images for the page."""
+        """Keep the newest images."""
         if self._album is not None:
             self._album.take(frames, cameras)
 
     def lose(self, cameras: Collection[str]) -> None:
-        """Clear pictures of cameras without an image."""
+        """Clear pictures of lost cameras."""
         if self._album is not None:
             self._album.drop(cameras)
 
@@ -149,12 +149,12 @@ class View(Observer):
                 self._panel.placeable = tuple(view.news.get("objects", ()))
 
     def take_warnings(self) -> Sequence[str]:
-        """Return why page or picture is missing, once."""
+        """Return new failures, once."""
         told, self._told = self._told, []
         return told
 
     def close(self) -> None:
-        """Close the page; may be called twice."""
+        """Close the page."""
         self._stop.set()
         if self._album is not None:
             self._album.close()
@@ -193,7 +193,6 @@ class View(Observer):
                 self._server.close()
 
     def _serve(self) -> Relay | None:
-        """Serve the page; return the scene's relay."""
         # loaded here: it takes a while, which no start waits for
         from paprle.observers.view.site import make_site  # noqa: PLC0415
 
@@ -272,7 +271,6 @@ def _find_nothing(_: Vec) -> Sequence[Near]:
 
 
 def _draw(address: str) -> list[str]:
-    """Return an address as a QR code; nothing without the package that draws it."""
     try:
         from paprle.hardware.web.serving.qr import draw_qr  # noqa: PLC0415 - of phones
     except ImportError:
@@ -281,7 +279,7 @@ def _draw(address: str) -> list[str]:
 
 
 def find_port(first: int) -> int:
-    """Return the first free loopback port from one on."""
+    """Return the next free loopback port."""
     for port in range(first, first + _N_PORTS):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -40,7 +40,7 @@ _MOST = 12  # chosen: a class that watches; each costs a few messages a second
 
 
 class Talk:
-    """Exchanges messages of all pages with the panel."""
+    """Exchanges messages of pages and panel."""
 
     def __init__(
         self, panel: Panel, clock: Callable[[], int], *, has_scene: bool
@@ -169,7 +169,6 @@ class Talk:
             await asyncio.sleep(_TELL)
 
     def _list_pictures(self, client: Client, shown: dict[str, int]) -> Iterator[str]:
-        """Yield new pictures unless the page is behind."""
         strips = {} if self.library is None else dict(self.library.strips)
         for name in strips.keys() - shown.keys():
             if not client.is_behind:

@@ -1,7 +1,7 @@
-"""The operator, requests, and wanted poses of limbs.
+"""The operator, requests and wanted poses.
 
-One page operates after taking control; Stop is accepted from all. A dead-man press is
-used up by a change of control, a lost page or a late message.
+One page operates after taking control; all may stop. A change of control, a lost page
+or a late message uses up a dead-man press.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Panel:
-    """Requests of all pages.
+    """Requests of all pages; methods return the reason of a refusal, or "".
 
     Attributes:
-        find_eef: Returns T_base_eef by limb as xyz + quat_xyzw; set by any thread.
-        n_vain_drags: Drags of a handle without the dead-man, one a second at most.
+        find_eef: Returns T_base_eef as xyz + quat_xyzw; set by any thread.
+        n_vain_drags: Drags without dead-man, one a second at most.
     """
 
     def __init__(
@@ -50,14 +50,9 @@ class Panel:
         may_clear: bool,
         side: Side = "off",
     ) -> None:
-        """Make it.
+        """Set full-deflection and slider speeds, [m/s] and [rad/s].
 
-        Args:
-            robot: The robot.
-            speeds: At full deflection, [m/s] and [rad/s]; also of sliders, up to V.
-            clock: Monotonic time, [ns].
-            may_clear: A stop may be cleared here.
-            side: Kind of the robot; off: no levels.
+        The clock is in [ns]; ``may_clear`` allows clearing a stop.
         """
         self.wishes = Wishes()
         self.operator: object | None = None
@@ -81,21 +76,21 @@ class Panel:
 
     @property
     def is_held(self) -> bool:
-        """Whether a valid press holds the dead-man."""
+        """Whether the dead-man is held."""
         return self._is_held
 
     def get_pose(self, limb: str) -> Vec:
-        """Return a limb's wanted T_base_hand as xyz + quat_xyzw."""
+        """Return the wanted T_base_hand, xyz + quat_xyzw."""
         return self._poses[limb]
 
     def resume(self, wishes: Wishes) -> None:
-        """Continue the counts; nothing is held."""
+        """Continue the counts, nothing held."""
         hands = wishes.hands
         self._n_presses = 0 if hands is None else hands.n_presses
         self.wishes = wishes._replace(hands=None)
 
     def press(self, who: object, action: str) -> str:
-        """Request an action; return the reason of a refusal, or ""."""
+        """Request an action."""
         if action == "stop":  # from anybody, always
             self._let_go()
         elif who is not self.operator:
@@ -116,7 +111,7 @@ class Panel:
         return [self._limbs[i] for i in sorted(self.wishes.held)]
 
     def clutch(self, who: object, limb: str, *, is_held: bool) -> str:
-        """Clutch or release a limb; return the reason of a refusal, or ""."""
+        """Clutch or release a limb."""
         if who is not self.operator:
             return "take control first"
         if limb not in self._limbs:
@@ -127,7 +122,7 @@ class Panel:
         return ""
 
     def choose_level(self, who: object, level: Level, *, has_cues: bool) -> str:
-        """Set the level; return the reason of a refusal, or ""."""
+        """Set the level."""
         if who is not self.operator:
             return "take control first"
         if self.side == "off":
@@ -141,11 +136,7 @@ class Panel:
         return ""
 
     def place(self, who: object, name: str, xyz: Sequence[float] | None) -> str:
-        """Place an object upright at xyz (3,), world, [m]; None: nowhere.
-
-        Returns:
-            The reason of a refusal, or "".
-        """
+        """Place an object upright at xyz (3,), world, [m], or remove it."""
         if who is not self.operator:
             return "take control first"
         if name not in self.placeable:
@@ -158,7 +149,7 @@ class Panel:
         return ""
 
     def carry(self, name: str, xyz: Vec) -> None:
-        """Record an object's dragged place; thread-safe."""
+        """Record a dragged place; thread-safe."""
         self._carried[name] = xyz
 
     def put_down(self) -> None:
@@ -168,11 +159,11 @@ class Panel:
 
     @property
     def places(self) -> dict[str, list[float]]:
-        """Positions of placed objects in the world, [m]."""
+        """Positions of placed objects, world, [m]."""
         return {name: row[:3].tolist() for name, row in self.wishes.placed.items()}
 
     def give_task(self, who: object, text: str) -> str:
-        """Set the next episode's task; return the reason of a refusal, or ""."""
+        """Set the next task."""
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
@@ -181,7 +172,7 @@ class Panel:
         return ""
 
     def give_note(self, who: object, text: str) -> str:
-        """Add a note to an episode; return the reason of a refusal, or ""."""
+        """Add a note."""
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
@@ -197,25 +188,25 @@ class Panel:
             self._press = self._seq = self._spent = -1
 
     def leave(self, who: object) -> None:
-        """Release a client's holds and control."""
+        """Release holds and control."""
         if who is self.operator:
             self._let_go()
             self.operator = None
 
     def drag(self, limb: str, T_base_hand: Vec) -> None:
-        """Record a limb's dragged pose; thread-safe."""
+        """Record a dragged pose; thread-safe."""
         if limb in self._poses and np.isfinite(T_base_hand).all():
             self._dragged[limb] = T_base_hand
 
     def note_vain_drag(self) -> None:
-        """Count a drag without the dead-man; thread-safe."""
+        """Count a vain drag; thread-safe."""
         now_ns = self._now()
         if now_ns - self._vain_ns >= _VAIN_NS:
             self._vain_ns = now_ns
             self.n_vain_drags += 1
 
     def take_hands(self, who: object, message: HandsMessage) -> str:
-        """Apply the operator's input; return the reason of a refusal, or ""."""
+        """Apply the operator's input."""
         if who is not self.operator:
             return ""  # a page that has not heard yet that another one operates
         if message.seq <= self._seq:
@@ -293,7 +284,6 @@ class Panel:
         self.wishes = self.wishes._replace(hands=hands)
 
     def _let_go(self) -> None:
-        """Release everything until another press."""
         self._is_held, self._spent = False, self._press
         hands = self.wishes.hands
         if hands is not None and hands.is_held:
@@ -306,7 +296,7 @@ def _clean(text: str) -> str:
 
 
 def _stay_near(p: Vec, p_before: Vec, p_eef: Vec) -> Vec:
-    """Return a position no farther than before or ``_FAR``."""
+    """Return a position within ``_FAR``, or no farther than before."""
     most = max(_FAR, float(np.linalg.norm(p_before - p_eef)))
     far = float(np.linalg.norm(p - p_eef))
     return p if far <= most else p_eef + (p - p_eef) * (most / far)

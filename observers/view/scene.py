@@ -1,4 +1,4 @@
-"""The 3-D scene: robot, ghost, trail and surroundings."""
+"""The 3-D scene."""
 
 from __future__ import annotations
 
@@ -57,13 +57,7 @@ Quat = tuple[float, float, float, float]
 
 
 class Outlook(NamedTuple):
-    """Initial camera view.
-
-    Attributes:
-        look_at: In the world, shape (3,), [m].
-        position: In the world, shape (3,), [m].
-        fov: Vertical, [rad].
-    """
+    """Initial camera: world points (3,), [m]; vertical fov, [rad]."""
 
     look_at: Vec
     position: Vec
@@ -81,7 +75,6 @@ class Scene:
         max_points: int,
         bodies: Sequence[SceneBody] = (),
     ) -> None:
-        """Draw it on a free port of 127.0.0.1."""
         self._robot = robot
         self._cues: Cues | None = None
         self._parts = EVERYTHING
@@ -136,7 +129,7 @@ class Scene:
 
     @property
     def server(self) -> viser.ViserServer:
-        """The server of the scene."""
+        """The scene's server."""
         return self._server
 
     @property
@@ -145,12 +138,9 @@ class Scene:
         return bool(self._server.get_clients())
 
     def show(self, q: Vec, q_asked: Vec, targets: Mapping[str, Vec]) -> None:
-        """Move robot and ghost.
+        """Move robot and ghost to measured and requested positions (n,).
 
-        Args:
-            q: Measured positions, shape (n,).
-            q_asked: Requested positions, shape (n,).
-            targets: T_base_eef by limb as xyz + quat_xyzw, shape (7,); NaN: joints.
+        ``targets`` are T_base_eef, xyz + quat_xyzw; NaN: joints.
         """
         with self._server.atomic():
             asked = self._robot.move(np.where(np.isnan(q_asked), q, q_asked))
@@ -170,13 +160,10 @@ class Scene:
                     _place(handle, self._robot.find(limb.base_link) * T_base_asked)
 
     def show_felt(self, q: Vec, tau: Vec, near: Sequence[Near], held: str = "") -> None:
-        """Draw near bodies, forces and the reason of a hold at the robot's pose.
+        """Draw near bodies, forces and the reason of a hold.
 
-        Args:
-            q: Measured positions, shape (n,).
-            tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
-            near: Near bodies, the nearest first.
-            held: Reason of a hold; "": none.
+        ``q`` and ``tau`` are (n,), efforts in [N·m] or [N], NaN: none; ``near`` is
+        sorted.
         """
         with self._server.atomic():
             self._nearness.show(near)
@@ -184,19 +171,19 @@ class Scene:
             self._forces.show(q, tau)
 
     def show_cameras(self, album: Album) -> None:
-        """Draw camera pictures at the robot's pose."""
+        """Draw camera pictures."""
         with self._server.atomic():
             self._frusta.show(dict(album.shots), album.cameras)
 
     def show_objects(self, objects: Mapping[str, Vec]) -> None:
-        """Draw objects: T_world_object as xyz + quat_xyzw by name."""
+        """Draw objects at T_world_object, xyz + quat_xyzw."""
         with self._server.atomic():
             self._around.show(objects)
             if self._carried is not None:
                 self._carried.show(objects)
 
     def show_predicted(self, q: Vec) -> None:
-        """Move the predicted robot to q, shape (n,)."""
+        """Move the predicted robot to q (n,)."""
         if not self._predicted:
             self._predicted = self._add_robot("/predicted", _GHOST_OPACITY, _PREDICTED)
         with self._server.atomic():
@@ -205,7 +192,7 @@ class Scene:
                 _place(handle, poses[joint])
 
     def follow(self, q: Vec) -> None:
-        """Extend the trails to the end-effectors at q, shape (n,)."""
+        """Extend the trails at q (n,)."""
         self._robot.move(q)
         for name, limb in self._limbs.items():
             self._trails[name].add(self._robot.find(limb.eef_link).translation)
@@ -215,13 +202,13 @@ class Scene:
         self._cues = Cues(self._server, self._robot, self._limbs.values(), settings)
 
     def show_cues(self, view: SessionView) -> None:
-        """Draw a view's cues at the robot's pose."""
+        """Draw a view's cues."""
         if self._cues is not None:
             with self._server.atomic():
                 self._cues.show(view)
 
     def show_parts(self, parts: Parts) -> None:
-        """Draw the parts of a level."""
+        """Draw a level's parts."""
         if parts == self._parts:
             return
         self._parts = parts
@@ -231,7 +218,7 @@ class Scene:
                     handle.visible = bool(getattr(parts, part))
 
     def offer(self, limbs: Sequence[str]) -> None:
-        """Make these limbs draggable at the robot's pose."""
+        """Make these limbs draggable."""
         if self._handles is not None:
             self._handles.offer(limbs)
 
@@ -286,12 +273,7 @@ class Scene:
 
 
 def find_outlook(low: Vec, high: Vec) -> Outlook:
-    """Return a camera view of a whole box.
-
-    Args:
-        low: Lower corner in the world, shape (3,), [m].
-        high: Upper corner in the world, shape (3,), [m].
-    """
+    """Return a view of a box of world corners (3,), [m]."""
     away = _DISTANCE * float(np.linalg.norm(high - low))
     centre = (low + high) / 2
     return Outlook(centre, centre + away * _FROM / np.linalg.norm(_FROM), _FOV)
@@ -306,15 +288,13 @@ def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
 
 
 def _measure_apart(T_world_a: pin.SE3, T_world_b: pin.SE3) -> float:
-    """Return the distance of two frames [m], rotation included."""
+    """Return the distance of frames [m], rotation included."""
     moved = np.linalg.norm(T_world_a.translation - T_world_b.translation)
     turned = np.linalg.norm(T_world_a.rotation - T_world_b.rotation)
     return float(moved + _AXES * turned)
 
 
 class _Trail:
-    """Trail of one end-effector."""
-
     def __init__(self, server: viser.ViserServer, name: str, max_points: int) -> None:
         self._points: deque[Vec] = deque(maxlen=max(max_points, 2))
         self._is_shown = max_points > 0

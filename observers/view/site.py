@@ -1,4 +1,4 @@
-"""Running parts of the page: files, sockets and server."""
+"""Running parts of the page."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ _NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[page]
 
 
 class Opened(NamedTuple):
-    """A served page.
-
-    Attributes:
-        relay: None: no scene.
-        notes: For the operator.
-    """
+    """A served page; ``relay`` may be missing."""
 
     panel: Panel
     talk: Talk
@@ -94,7 +89,7 @@ def make_site(
 
 
 def make_key_table() -> Page:
-    """Return the keys and buttons as a script."""
+    """Return keys and buttons as a script."""
     # served with the page: its Stop stands there before any socket is open
     rows = [{**row._asdict(), "cap": row.cap} for row in PAGE_KEYS]
     script = f"export const KEYS = {json.dumps(rows)};\n"

@@ -1,4 +1,4 @@
-"""Newest camera pictures, reduced in a thread."""
+"""Newest pictures, reduced."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ _FAR_COUNTS = 255  # of a grey picture of depth
 
 
 class Shot(NamedTuple):
-    """A picture for pages.
-
-    Attributes:
-        number: Increasing.
-        pixels: RGB, shape (h, w, 3).
-    """
+    """A numbered picture: RGB (h, w, 3) and JPEG."""
 
     number: int
     pixels: npt.NDArray[np.uint8]
@@ -37,14 +32,9 @@ class Shot(NamedTuple):
 
 
 class Album:
-    """Keeps the newest picture of each camera.
-
-    Attributes:
-        n_broken: Number of undecodable images.
-    """
+    """Newest picture of each camera."""
 
     def __init__(self, is_watched: Callable[[], bool]) -> None:
-        """Decode pictures while ``is_watched`` returns True."""
         self.shots: dict[str, Shot] = {}
         self.cameras: dict[str, CameraInfo] = {}
         self.n_broken = 0
@@ -71,7 +61,7 @@ class Album:
             self.shots.pop(name, None)
 
     def close(self) -> None:
-        """Stop; may be called twice."""
+        """Stop."""
         self._stop.set()
 
     def develop(self) -> None:
@@ -99,7 +89,7 @@ class Album:
 def shrink(
     frame: Frame, info: CameraInfo, wide: int = _WIDE
 ) -> npt.NDArray[np.uint8] | None:
-    """Return an image as RGB of at most ``wide`` columns; None if undecodable."""
+    """Return RGB of ``wide`` columns at most, or None."""
     if info.find_fault(frame):
         return None
     step = max(1, -(-info.width // wide))

@@ -1,4 +1,4 @@
-"""State of a session for its page, as JSON."""
+"""Session state as JSON."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Shown:
         ]
 
     def _list_openings(self, view: SessionView) -> dict[str, float | None]:
-        """Return gripper openings by limb, 0 … 1; None: unknown."""
+        """Return gripper openings, 0 … 1; None: unknown."""
         joints = self._robot.joint_names
         openings = dict[str, float | None]()
         for limb in self._robot.limbs:
@@ -144,14 +144,14 @@ def _describe_state(view: SessionView) -> tuple[str, str]:
 
 
 def describe_hold(view: SessionView) -> str:
-    """Return why limbs of an engaged robot are held, or ""."""
+    """Return an engaged hold's reason."""
     if view.state is not SessionState.ENGAGED:
         return ""
     return "; ".join(view.news.get("standing", ()))
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:
-    """Return latencies from hand to robot, [ms]."""
+    """Return latencies, [ms]."""
     has_sample = view.captured_ns > 0
     return {
         "hand to set-point": (

@@ -1,6 +1,6 @@
-"""The 3-D scene on the page's own port: a relay to viser.
+"""Relay of the scene to viser on the page's port.
 
-viser checks neither token nor Origin. It serves on loopback only this relay, which
+viser checks neither token nor Origin: on loopback it serves only this relay, which
 sends a secret WebSocket header; pages pass the page server's checks.
 """
 
@@ -43,7 +43,7 @@ _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
 def load_page() -> Page | None:
-    """Return viser's page without importing viser; None if missing."""
+    """Return viser's page without its import, or None."""
     spec = importlib.util.find_spec("viser")
     if spec is None or spec.origin is None:
         return None
@@ -54,7 +54,7 @@ def load_page() -> Page | None:
 
 
 def name_protocol() -> str:
-    """Return the subprotocol of viser's page."""
+    """Return viser's subprotocol."""
     return f"viser-v{importlib.metadata.version('viser')}"
 
 
@@ -62,7 +62,6 @@ class Relay:
     """Relays bytes between pages and viser."""
 
     def __init__(self, may_drag: Callable[[str], bool]) -> None:
-        """Make it; drags count while ``may_drag`` returns True."""
         self._secret = secrets.token_urlsafe(32)
         self._port = 0
         self._may_drag = may_drag
@@ -71,7 +70,7 @@ class Relay:
         """Restrict a server to this relay.
 
         Raises:
-            WebError: If this viser cannot be guarded.
+            WebError: If this is impossible.
         """
         # viser has no public hook that sees a handshake; where its inside is another,
         # there is no picture rather than an open door
@@ -90,7 +89,7 @@ class Relay:
         self._port = int(server.get_port())
 
     async def handle(self, client: Client) -> None:
-        """Relay one page until either side closes."""
+        """Relay a page until either side closes."""
         try:
             async with connect(
                 f"ws://127.0.0.1:{self._port}",

@@ -1,1 +1,1 @@
-"""An emulated network camera, and a RealSense recording."""
+"""Emulated network camera and RealSense."""

@@ -30,7 +30,7 @@ SWITCHES = ("frozen", "stalled", "gone", "broken")
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve the camera until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the camera."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0
@@ -69,7 +69,7 @@ def change(
     """Begin or end a fault.
 
     Raises:
-        ValueError: If it is unknown.
+        ValueError: If unknown.
     """
     if fault in SWITCHES:
         setattr(faults, f"is_{fault}", bool(on))

@@ -1,4 +1,4 @@
-"""A picture of a clock in black and white blocks, readable after any codec."""
+"""A clock readable after any codec."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ _THRESHOLD = 128
 
 
 def draw_clock(image: Image, stamp_ns: int) -> None:
-    """Draw a time's milliseconds over the top left quarter of an image.
+    """Draw the milliseconds of a stamp [ns] on an image's top left quarter.
 
-    Args:
-        image: Shape (height, width, 3), at least 80 × 80 px.
-        stamp_ns: The time, [ns].
+    The image has shape (height, width, 3), at least 80 × 80 px.
     """
     size = _find_size(image)
     bits = _make_bits((stamp_ns // 1_000_000) % (1 << _N_BITS))
@@ -32,7 +30,7 @@ def draw_clock(image: Image, stamp_ns: int) -> None:
 
 
 def read_clock(image: Image) -> int | None:
-    """Return the milliseconds shown by an image, or None."""
+    """Return the milliseconds shown, or None."""
     size, half = _find_size(image), _find_size(image) // 2
     n = _N_BITS + _N_CHECKS
     places = [divmod(at, _COLUMNS) for at in range(n)]

@@ -1,8 +1,4 @@
-"""A motion JPEG camera over HTTP, with faults.
-
-It serves ``multipart/x-mixed-replace`` of noisy JPEGs with a clock. Not simulated:
-exposure, rolling shutter, authentication, RTSP.
-"""
+"""A motion JPEG camera over HTTP, with faults."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ _NOISE = 12  # chosen: grey levels, as in a room
 
 @dataclass
 class CameraFaults:
-    """Faults of the camera, changeable at any time."""
+    """Faults, changeable at any time."""
 
     is_frozen: bool = False
     is_stalled: bool = False
@@ -84,7 +80,7 @@ class HttpCamera:
         self._server.server_close()
 
     def serve(self, request: BaseHTTPRequestHandler) -> None:
-        """Send pictures to one viewer until it leaves."""
+        """Send pictures until the viewer leaves."""
         if self.faults.is_gone:
             request.send_error(503)
             return
@@ -105,7 +101,7 @@ class HttpCamera:
             self._must_end.wait(max(0.0, due - time.monotonic()))
 
     def draw(self) -> bytes:
-        """Return a JPEG of a clock before a grey wall."""
+        """Return a JPEG of a clock."""
         if self.faults.is_broken:
             return b"\xff\xd8\xff\xe0 this is no picture \xff\xd9"
         width, height = self.faults.size or self._size

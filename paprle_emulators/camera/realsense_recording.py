@@ -1,4 +1,4 @@
-"""A librealsense recording by its software device."""
+"""A software-device recording."""
 
 from __future__ import annotations
 
@@ -21,15 +21,7 @@ _LEAD = 1.0  # [s] chosen: of a device's clock that began before the first frame
 def write_recording(
     path: Path, n: int, width: int = 160, height: int = 120, fps: int = 30
 ) -> None:
-    """Write a recording, in real time.
-
-    Args:
-        path: A new .db3 file.
-        n: Frames; each clock shows device time.
-        width: [px].
-        height: [px].
-        fps: [Hz].
-    """
+    """Write n frames, sizes in [px], to a new .db3 file at a rate [Hz]."""
     device = rs.software_device()
     device.register_info(rs.camera_info.name, "Emulated RealSense")
     device.register_info(rs.camera_info.serial_number, "000000000001")

@@ -1,1 +1,1 @@
-"""Emulated arms of Damiao motors on a CAN bus: OpenArm and YAM, with physics."""
+"""Emulated OpenArm and YAM with Damiao motors on CAN."""

@@ -80,7 +80,7 @@ _WEIGHT = 1.04  # chosen: cables and covers that no description has
 
 @dataclass(frozen=True, slots=True)
 class EmulatedArm:
-    """An arm by its settings, in a leader's hand or alone."""
+    """An arm, led or not."""
 
     name: str
     plant: Plant
@@ -90,7 +90,7 @@ class EmulatedArm:
 
 
 class Emulator:
-    """The arm, its bus, faults and journal in one loop."""
+    """Loop of arm, bus, faults and journal."""
 
     def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
         self._plant, self._motors, self._faults = arm.plant, arm.motors, arm.faults
@@ -101,7 +101,7 @@ class Emulator:
         self._count = itertools.count()
 
     def run(self) -> None:
-        """Run until a signal ends it."""
+        """Run until a signal."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         # a file, or /dev/null, cannot be waited for, and has nothing to say
@@ -125,7 +125,6 @@ class Emulator:
                 self._take(frame, stamp)
 
     def _take(self, frame: Frame, stamp: int) -> None:
-        """Let the motors obey a frame; their answers leave at once, or late."""
         if not self._faults.pass_in(stamp):
             return
         self._journal.write_command(stamp, frame)
@@ -189,7 +188,7 @@ def make_arm(settings: Settings) -> EmulatedArm:
     """Return an arm by its settings.
 
     Raises:
-        ValueError: If a setting is invalid.
+        ValueError: If one is invalid.
     """
     name = read_one(settings, "model", "openarm")
     if name not in ARMS:
@@ -223,8 +222,6 @@ def _read_posture(settings: Settings, table: ArmTable) -> np.ndarray:
 
 
 class _Notice(NamedTuple):
-    """Arguments of ``announce``."""
-
     part: Literal["leader", "env"]
     name: str
     overrides: list[str]
@@ -232,7 +229,7 @@ class _Notice(NamedTuple):
 
 
 def make_notice(arm: EmulatedArm, path: str) -> _Notice:
-    """Return the notice of an arm at a socket: a session's leader, or its env."""
+    """Return the notice of a leader or env."""
     if arm.hand is None:
         overrides = ["env.interface=emucan", f"env.channel={path}"]
         return _Notice("env", "damiao", overrides, arm.name)
@@ -241,7 +238,7 @@ def make_notice(arm: EmulatedArm, path: str) -> _Notice:
 
 
 def main(args: list[str]) -> int:
-    """Run an emulated arm; return the exit code."""
+    """Run the arm."""
     if {"-h", "--help"} & set(args):
         say(str(__doc__))
         return 0

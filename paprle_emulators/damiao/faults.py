@@ -1,4 +1,4 @@
-"""Faults of the emulated arm: its bus, motors and surroundings."""
+"""Faults of an arm."""
 
 from __future__ import annotations
 
@@ -31,11 +31,7 @@ _LOST_SHARE = 2e-4  # chosen: an adapter's overrun
 
 
 class Faults:
-    """Faults of one arm; those of the bus last ``time`` seconds or until ``none``.
-
-    Attributes:
-        is_cut: No frame passes in either direction.
-    """
+    """Faults of one arm; those of the bus end after ``time`` [s]."""
 
     def __init__(
         self,
@@ -76,10 +72,10 @@ class Faults:
         self._end_bus_faults()
 
     def apply(self, now_ns: int, command: Mapping[str, Any]) -> None:
-        """Apply a command ``{"fault": NAME, …}``.
+        """Apply ``{"fault": NAME, …}``.
 
         Raises:
-            ValueError: If fault or argument is unknown.
+            ValueError: If invalid.
         """
         arguments = dict(command)
         name = str(arguments.pop("fault", ""))
@@ -103,7 +99,7 @@ class Faults:
         return not self.is_cut
 
     def delay(self, frame: Frame) -> tuple[float, Frame] | None:
-        """Return the time until an answer leaves, [s], and it; None: it is lost."""
+        """Return an answer and its delay [s], or None."""
         if self.is_cut or self._is_silent or self._random.random() < self._share:
             return None
         if self._is_garbled:
@@ -115,7 +111,7 @@ class Faults:
         return self._random.uniform(0.0, _LATE_TIME), frame
 
     def list_others(self) -> list[Frame]:
-        """Return the frames of others that are on the bus in each period."""
+        """Return other nodes' frames of a period."""
         if self.is_cut:
             return []
         errors = [Frame(self._error_class, bytes(8), is_error=True)] * self._n_errors
@@ -191,17 +187,14 @@ class Faults:
         self._plant.knock(joint - 1, torque, time)
 
     def _hold(self) -> None:
-        """Let somebody hold the arm where it is, until its motors do."""
         self._plant.is_held = True
 
     def _shift(self, joint: int = 1, by: float = 0.5) -> None:
-        """Let a motor lose its zero."""
         self._motors[joint - 1].zero += by
 
     def _block(
         self, joint: int = 1, low: float = -_FOREVER, high: float = _FOREVER
     ) -> None:
-        """Put obstacles in the way of a joint."""
         self._plant.block(joint - 1, low, high)
 
     def _move(self, program: str = "still") -> None:

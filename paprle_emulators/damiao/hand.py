@@ -1,4 +1,4 @@
-"""The operator's hand at a leader's arm: a bounded spring along a program."""
+"""The operator's hand."""
 
 from __future__ import annotations
 
@@ -22,20 +22,15 @@ _LEAST_TORQUE = 3.0  # [N·m] chosen: a wrist or fingers turning a joint
 
 
 class Hand:
-    """A hand that leads an arm, from the moment that its motors carry it.
+    """A hand that leads an arm once its motors carry it.
 
     Attributes:
         stiffness: Shape (n + 1,), [N·m/rad].
-        most: Largest torques, shape (n + 1,), [N·m].
+        most: Shape (n + 1,), [N·m].
     """
 
     def __init__(self, arm: ArmTable, plant: Plant, program: str) -> None:
-        """Take an arm at its place, its gripper open.
-
-        Args:
-            arm: Its table.
-            plant: Its physics.
-            program: Motions; see ``paprle_emulators.servo_rig.hand``.
+        """Take an arm with its gripper open.
 
         Raises:
             ValueError: If the program is unknown.
@@ -55,10 +50,10 @@ class Hand:
         self.hold(True)
 
     def play(self, program: str) -> None:
-        """Play a program from now on.
+        """Play a program.
 
         Raises:
-            ValueError: If it is unknown, or has no joints of the arm.
+            ValueError: If unknown, or without the arm's joints.
         """
         if not self._player.play(read_program(program), self._t):
             raise ValueError(
@@ -66,7 +61,7 @@ class Hand:
             )
 
     def hold(self, is_holding: bool) -> None:
-        """Hold the arm, or let go of it."""
+        """Hold or release the arm."""
         self._player.is_holding = is_holding
         share = 1.0 if is_holding else 0.0
         plant = self._plant

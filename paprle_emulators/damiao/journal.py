@@ -1,6 +1,6 @@
 """Journal of the emulated arm: received frames and the plant's state.
 
-Stamps are monotonic, [ns], shared by all processes of a host.
+Stamps are monotonic, [ns].
 
     rx,STAMP,ID,HEX                       a frame that reached the motors
     arm,STAMP,STATUSES,q…,dq…,tau…        motors in order; statuses as hex digits, "-":
@@ -30,7 +30,7 @@ Stamps = npt.NDArray[np.int64]
 
 
 class Journal:
-    """Writes to an open file, if any."""
+    """Writes to a file, if open."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
@@ -40,7 +40,7 @@ class Journal:
         self._write(f"rx,{stamp_ns},{frame.can_id:#x},{frame.data.hex()}")
 
     def write_arm(self, stamp_ns: int, plant: Plant, motors: Sequence[Motor]) -> None:
-        """Write the arm's state, and flush."""
+        """Write and flush the arm's state."""
         numbers = ",".join(f"{x:.6f}" for x in (*plant.q, *plant.dq, *plant.tau))
         flags = "".join(f"{m.status:x}" if m.has_power else "-" for m in motors)
         self._write(f"arm,{stamp_ns},{flags},{numbers}")
@@ -48,12 +48,12 @@ class Journal:
             self._file.flush()
 
     def write_hand(self, stamp_ns: int, plant: Plant) -> None:
-        """Write where a hand pulls to, its torques, and the energy it has given."""
+        """Write the hand's goal, torques and work."""
         row = (*plant.hand_q, *plant.tau_hand, *plant.hand_work)
         self._write(f"hand,{stamp_ns}," + ",".join(f"{x:.6f}" for x in row))
 
     def write_fault(self, stamp_ns: int, order: str) -> None:
-        """Write an order from standard input."""
+        """Write an order."""
         self._write(f"fault,{stamp_ns},{order}")
 
     def _write(self, line: str) -> None:
@@ -66,19 +66,19 @@ class Record:
     """A journal read back; n motors, N commands and M states.
 
     Attributes:
-        stamps: Times at which the last motor of a round was commanded, shape (N,).
-        q_des: Positions that all motors were commanded by then, shape (N, n), [rad].
-        kp: Likewise, [N·m/rad].
-        tau_ff: Likewise, [N·m].
-        specials: Time, ID and last byte of each special command.
-        state_stamps: Times of states, [ns], shape (M,).
-        statuses: One string of hex digits for each.
+        stamps: Of complete rounds, shape (N,), [ns].
+        q_des: Shape (N, n), [rad].
+        kp: [N·m/rad].
+        tau_ff: [N·m].
+        specials: Time, ID and last byte.
+        state_stamps: Shape (M,), [ns].
+        statuses: Hex digits of each state.
         q: Shape (M, n), [rad].
-        dq: Shape (M, n), [rad/s].
-        tau: Shape (M, n), [N·m].
-        q_hand: Place to which a hand pulls, shape (M, n), [rad]; (0, n): no hand.
-        tau_hand: Likewise, [N·m].
-        work: Energy that the hand has given, likewise, [J].
+        dq: [rad/s].
+        tau: [N·m].
+        q_hand: Its goal, [rad]; (0, n): no hand.
+        tau_hand: [N·m].
+        work: Of the hand, [J].
     """
 
     stamps: Stamps
@@ -97,7 +97,7 @@ class Record:
 
 
 def read_journal(path: Path, arm: ArmTable) -> Record:
-    """Return a journal without a partial last line."""
+    """Return a journal's whole lines."""
     text = path.read_text(encoding="ascii")
     lines = [line.split(",") for line in text.split("\n")[:-1]]
     n = len(arm.motors)

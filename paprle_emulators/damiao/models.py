@@ -1,7 +1,6 @@
-"""Motors and arms that are emulated, by the figures of their makers.
+"""Motors and arms by their makers' figures.
 
-The bodies are written down here and not read from the robots' files that a driver
-uses: an error there shall not cancel itself.
+Bodies do not come from a driver's robot files, so that errors there show.
 
 Sources: Damiao's data sheets of the DM-J4310-2EC, DM-J4340-2EC and DM-J8009-2EC;
 enactic/openarm_description, config/arm/v10 and config/hand; enactic/openarm_ros2,
@@ -21,16 +20,14 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class MotorKind:
-    """A kind of motor, as at its output shaft.
+    """A kind of motor, at its output shaft.
 
     Attributes:
-        ranges: Of its frames.
-        gear: Reduction.
-        peak: Largest torque, [N·m].
+        peak: [N·m].
         inertia: Rotor and gear, [kg·m²].
-        coulomb: Dry friction, [N·m].
+        coulomb: [N·m].
         viscous: [N·m·s/rad].
-        braking: Damping after a lost communication, [N·m·s/rad].
+        braking: After a lost communication, [N·m·s/rad].
     """
 
     ranges: Ranges
@@ -54,11 +51,11 @@ MOTORS: Mapping[str, MotorKind] = {
 
 
 class Row(NamedTuple):
-    """A joint and the body that it carries, in the joint's frame.
+    """A joint in its parent's frame and its body in its own.
 
     Attributes:
-        xyz: Origin in the parent's frame, [m].
-        rpy: Its orientation, [rad].
+        xyz: [m].
+        rpy: [rad].
         limits: [rad].
         mass: [kg].
         centre: [m].
@@ -75,7 +72,7 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A body fixed to the last joint's, in its frame: place, mass and inertia."""
+    """A body in the last joint's frame."""
 
     xyz: Triple
     mass: float
@@ -87,13 +84,12 @@ class ArmTable:
     """An arm: motors 1 … n at its joints, motor n + 1 at its gripper.
 
     Attributes:
-        motors: Kinds, the gripper's last.
         base_xyz: First frame in the upright base, [m].
         base_rpy: [rad].
         hand: Bodies at the last joint.
         grip: The gripper motor's range, [rad].
-        timeout: As the motors are delivered, [s]; 0: none.
-        q: Posture at the start, [rad].
+        timeout: On delivery, [s]; 0: none.
+        q: Initial, [rad].
     """
 
     motors: tuple[str, ...]
@@ -107,7 +103,7 @@ class ArmTable:
 
     @property
     def n(self) -> int:
-        """Number of joints, without the gripper."""
+        """Number of joints."""
         return len(self.rows)
 
 
@@ -195,7 +191,7 @@ ARMS: Mapping[str, ArmTable] = {
 
 
 def write_urdf(arm: ArmTable, weight: float) -> str:
-    """Return the bodies as a URDF, all of them heavier by a factor."""
+    """Return the URDF, with masses by a factor."""
     lines = ['<robot name="arm"><link name="link0"/>']
     for k, row in enumerate(arm.rows, start=1):
         lines.append(_link(f"link{k}", row.mass * weight, row.centre, row.inertia))

@@ -1,4 +1,4 @@
-"""One motor on the bus: its registers, its state, and the law that it obeys."""
+"""One motor on the bus."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SETTLING = 200.0  # [s] chosen: of the coil
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Standard deviations of what a motor measures: [rad], [rad/s], share of TMAX."""
+    """Standard deviations: [rad], [rad/s], share of TMAX."""
 
     q: float = 2e-4  # chosen: half a step of the frame
     dq: float = 0.02  # chosen: one to three steps of the frame
@@ -54,17 +54,15 @@ QUIET = Noise(0.0, 0.0, 0.0)
 
 
 class Motor:
-    """A motor by its ID.
+    """A motor on the bus.
 
     Attributes:
         number: ID of its commands.
-        status: Its state.
-        warmth: Temperatures of transistors and coil, [°C].
-        fault: An error that does not go away by being cleared, or None.
-        is_mute: It hears, and answers nothing.
-        has_power: Without it, it neither hears nor holds.
-        stuck: Its last measurement, repeated; None: it is not.
-        zero: Position of the plant that it calls 0, [rad].
+        warmth: Transistors and coil, [°C].
+        fault: Error that clearing does not end.
+        is_mute: It answers nothing.
+        stuck: Repeated measurement.
+        zero: Plant position of its 0, [rad].
     """
 
     def __init__(
@@ -80,7 +78,7 @@ class Motor:
         self.boot()
 
     def boot(self) -> None:
-        """Begin as after the power has come: disabled, with its saved registers."""
+        """Start with saved registers, disabled."""
         self.has_power = True
         self.status = Status.DISABLED
         self.warmth = [_AMBIENT, _AMBIENT]
@@ -109,7 +107,7 @@ class Motor:
 
     @property
     def law(self) -> Law:
-        """Rows q_des, dq_des, kp, kd and τ that its driver holds now, at the plant."""
+        """Rows q_des, dq_des, kp, kd and τ at the plant."""
         if not self.has_power:
             return np.zeros(5)
         if self.status is Status.ENABLED:
@@ -119,13 +117,7 @@ class Motor:
         return np.zeros(5)
 
     def step(self, now_ns: int, tau: float, dt: float) -> None:
-        """Warm up, and look at the time since the last command.
-
-        Args:
-            now_ns: [ns].
-            tau: Its torque, [N·m].
-            dt: [s].
-        """
+        """Warm up by a torque [N·m] for dt [s]; check the time-out."""
         load = (tau / (0.5 * self.kind.peak)) ** 2
         for i, share in enumerate((0.6, 1.0)):
             goal = _AMBIENT + share * _HEATING * load
@@ -140,20 +132,14 @@ class Motor:
             self.fail(Status.COMMUNICATION_LOST)
 
     def fail(self, status: Status) -> None:
-        """Enter an error, unless it has no power."""
+        """Enter an error, if powered."""
         if self.has_power:
             self.status = status
 
     def take(self, frame: Frame, now_ns: int, state: Law) -> Frame | None:
-        """Obey a frame; return its answer.
+        """Return the answer to a frame at a time [ns], if any.
 
-        Args:
-            frame: Any on the bus.
-            now_ns: Its arrival, [ns].
-            state: Position [rad], speed [rad/s] and torque [N·m] at the plant.
-
-        Returns:
-            The answer; None: no answer.
+        ``state`` is [rad], [rad/s] and [N·m] at the plant.
         """
         if not self.has_power or len(frame.data) != 8:
             return None
@@ -190,7 +176,6 @@ class Motor:
             self.zero = float(state[0])
 
     def _take_register(self, data: bytes, state: Law) -> bytes | None:
-        """Obey a register frame; return the answer's bytes."""
         number, code, register = struct.unpack("<HBB", data[:4])
         if number != self.number:
             return None
@@ -218,16 +203,16 @@ class Motor:
         return pack_feedback(head, seen, heat, ranges)
 
     def stick(self, state: tuple[float, float, float]) -> None:
-        """Repeat what is measured now."""
+        """Repeat the present measurement."""
         self.stuck = (float(state[0]) - self.zero, float(state[1]), float(state[2]))
 
     def cut_power(self) -> None:
-        """Lose the power, and every register that was not saved."""
+        """Lose power and unsaved registers."""
         self.has_power = False
         self.status = Status.DISABLED
 
     def restore_power(self) -> None:
-        """Begin again: disabled, with the registers that were saved."""
+        """Restart with saved registers."""
         saved = self._saved
         self.boot()
         self.registers = dict(saved)

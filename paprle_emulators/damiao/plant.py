@@ -1,7 +1,7 @@
-"""Rigid links behind the motors: gravity, friction, finite torques and hard stops.
+"""Rigid links behind the motors, with friction and hard stops.
 
-In a step v follows from (M + J + dt D) (v − v₀)/dt = τ − bias, where D holds all that
-damps, so that stiff gains stay stable; the gripper is a flywheel of its own.
+In a step v follows from (M + J + dt D) (v − v₀)/dt = τ − bias, where D holds all
+damping, for stability at stiff gains; the gripper is a flywheel of its own.
 """
 
 from __future__ import annotations
@@ -29,28 +29,22 @@ class Plant:
     """An arm and its gripper in virtual time; vectors have shape (n + 1,).
 
     Attributes:
-        q: Positions at the motors, the gripper's last, [rad].
+        q: Of motors, the gripper's last, [rad].
         dq: [rad/s].
-        tau: Torque of each motor in the last step, [N·m].
-        push: External torque, [N·m].
-        is_held: Somebody holds the arm until all its motors hold or carry it once.
-        hand_q: Place to which a hand pulls, [rad].
-        hand_dq: Its speed, [rad/s].
-        hand_stiffness: Of the hand, [N·m/rad]; 0: no hand.
+        tau: Last, [N·m].
+        push: External, [N·m].
+        is_held: Until all motors have held or carried it.
+        hand_q: Its goal, [rad].
+        hand_dq: [rad/s].
+        hand_stiffness: [N·m/rad]; 0: no hand.
         hand_damping: [N·m·s/rad].
-        hand_most: Largest torques of the hand, [N·m].
-        tau_hand: Those of the last step, [N·m].
-        hand_work: Energy that the hand has given, [J].
+        hand_most: [N·m].
+        tau_hand: Last, [N·m].
+        hand_work: [J].
     """
 
     def __init__(self, arm: ArmTable, q: Vec, weight: float) -> None:
-        """Put an arm into a posture.
-
-        Args:
-            arm: Its table.
-            q: Joints at the start, shape (n,), [rad].
-            weight: Masses by the published ones.
-        """
+        """Start at q (n,), [rad]; ``weight`` scales masses."""
         kinds = [MOTORS[name] for name in arm.motors]
         self._n = arm.n
         self._links = _make_links(arm, weight)
@@ -71,12 +65,7 @@ class Plant:
         self._viscous = np.array([kind.viscous for kind in kinds])
 
     def step(self, law: Vec, dt: float) -> None:
-        """Advance a step.
-
-        Args:
-            law: Rows q_des, dq_des, kp, kd and τ of each motor, shape (5, n + 1).
-            dt: [s].
-        """
+        """Advance dt [s] by rows q_des, dq_des, kp, kd and τ, (5, n + 1)."""
         q_des, dq_des, kp, kd, tau = law
         q, dq = self.q, self.dq
         wanted = kp * (q_des - q - dt * dq) + kd * (dq_des - dq) + tau
@@ -111,7 +100,7 @@ class Plant:
         self.push = np.where(self._push_left > 0.0, self.push, 0.0)
 
     def _pull(self, dt: float) -> Vec:
-        """Let the hand pull; return the damping of its spring, [N·m·s/rad]."""
+        """Return the damping of the hand's spring, [N·m·s/rad]."""
         stiffness, damping = self.hand_stiffness, self.hand_damping
         way = self.hand_q - self.q - dt * self.dq
         pull = stiffness * way + damping * (self.hand_dq - self.dq)
@@ -120,25 +109,24 @@ class Plant:
         return np.where(is_bounded, 0.0, damping + dt * stiffness)
 
     def block(self, joint: int, low: float, high: float) -> None:
-        """Put obstacles in the way of a joint (from 0), [rad]."""
+        """Put obstacles in a joint's (from 0) way, [rad]."""
         own_low, own_high = self._limits[joint]
         self._low[joint], self._high[joint] = max(low, own_low), min(high, own_high)
 
     def knock(self, joint: int, torque: float, time: float = _PUSH) -> None:
-        """Push a joint (from 0) with a torque [N·m] for a time [s]."""
+        """Push a joint (from 0), [N·m], for a time [s]."""
         self.push[joint], self._push_left[joint] = torque, time
 
     def measure_reach(self) -> Vec:
-        """Return each joint's distance from the last one, shape (n,), [m]."""
+        """Return each joint's distance from the last, (n,), [m]."""
         return self._links.measure_reach(self.q[: self._n], self._n - 1)
 
     def compute_gravity(self) -> Vec:
-        """Return the arm's gravity torque, shape (n,), [N·m]."""
+        """Return the gravity torque, (n,), [N·m]."""
         return self._links.compute_gravity(self.q[: self._n])
 
 
 def _make_links(arm: ArmTable, weight: float) -> Links:
-    """Return the dynamics, by Pinocchio where it is installed."""
     kind = Links
     if find_spec("pinocchio") is not None:
         from paprle_emulators.servo_rig.pin_links import (  # noqa: PLC0415 - optional

@@ -1,8 +1,8 @@
-"""Damiao's CAN frames from the motor's side: it reads commands and packs feedback.
+"""Damiao's CAN frames from the motor's side.
 
 Positions have 16 bits over ±PMAX, speeds and torques 12 bits over ±VMAX and ±TMAX, kp
 12 bits over 0 … 500, kd 12 bits over 0 … 5. Source: Damiao's manuals of the DM-J4310,
-DM-J4340P and DM-J8009. Neither a driver nor a maker's library is used.
+DM-J4340P and DM-J8009.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIMEOUT_UNIT = 50e-6  # [s] spec: manual, register 9
 
 
 class Register(IntEnum):
-    """Registers that are emulated; spec: manual, openarm_can's constants."""
+    """Emulated registers; spec: manual, openarm_can's constants."""
 
     UNDER_VOLTAGE = 0
     OVER_TEMPERATURE = 2
@@ -54,7 +54,7 @@ class Status(IntEnum):
 
 
 class Mit(NamedTuple):
-    """A command of MIT mode: [rad], [rad/s], [N·m/rad], [N·m·s/rad], [N·m]."""
+    """A MIT command: [rad], [rad/s], [N·m/rad], [N·m·s/rad], [N·m]."""
 
     q: float
     dq: float
@@ -72,12 +72,12 @@ class Ranges(NamedTuple):
 
 
 def is_integer(register: int) -> bool:
-    """Return whether a register holds an integer; the others hold floats."""
+    """Return whether a register holds an integer."""
     return 7 <= register <= 10 or 13 <= register <= 16 or 35 <= register <= 36
 
 
 def unpack_mit(data: bytes, ranges: Ranges) -> Mit:
-    """Return the command in eight bytes."""
+    """Return an eight-byte command."""
     bits = int.from_bytes(data, "big")
     return Mit(
         q=_to_float(bits >> 48, -ranges.q, ranges.q, 16),
@@ -93,11 +93,8 @@ def pack_feedback(
 ) -> bytes:
     """Return a feedback's eight bytes.
 
-    Args:
-        head: Status and the ID's low half byte.
-        state: Position [rad], speed [rad/s] and torque [N·m].
-        heat: Temperatures of the transistors and of the coil, [°C].
-        ranges: Of the motor.
+    ``head`` is status and low half of the ID, ``state`` in [rad], [rad/s] and [N·m],
+    ``heat`` in [°C].
     """
     q = _to_int(state[0], ranges.q, 16)
     dq = _to_int(state[1], ranges.dq, 12)
@@ -107,7 +104,7 @@ def pack_feedback(
 
 
 def pack_value(register: int, value: float) -> bytes:
-    """Return the four bytes of a register's value, little-endian."""
+    """Return a register's bytes, little-endian."""
     return (
         struct.pack("<I", int(value))
         if is_integer(register)
@@ -116,7 +113,7 @@ def pack_value(register: int, value: float) -> bytes:
 
 
 def unpack_value(register: int, data: bytes) -> float:
-    """Return a register's value in four bytes."""
+    """Return a register's value."""
     form = "<I" if is_integer(register) else "<f"
     return float(struct.unpack(form, data)[0])
 
@@ -126,6 +123,6 @@ def _to_float(number: int, low: float, high: float, bits: int) -> float:
 
 
 def _to_int(value: float, bound: float, bits: int) -> int:
-    """Return a number over ±bound; firmware truncates."""
+    """Convert over ±bound; firmware truncates."""
     share = (min(max(value, -bound), bound) + bound) / (2.0 * bound)
     return int(share * ((1 << bits) - 1))

@@ -1,1 +1,1 @@
-"""Emulated rigs of Dynamixel servos on pseudo-terminals, with physics."""
+"""Emulated Dynamixel rigs."""

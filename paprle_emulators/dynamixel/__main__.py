@@ -82,7 +82,7 @@ def read_spec(settings: dict[str, list[str]]) -> RigSpec:
     """Return the rig to emulate.
 
     Raises:
-        ValueError: If follower, setup, watchdog or firmware is unknown.
+        ValueError: If invalid.
     """
     arms = settings["follower"]
     if arms and settings["leader"]:
@@ -106,7 +106,7 @@ def read_spec(settings: dict[str, list[str]]) -> RigSpec:
 
 
 def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
-    """Return a rig's server and log."""
+    """Return rig server and log."""
     rig = Rig(read_spec(settings))
     for program in settings["motion"]:
         rig.play(program)
@@ -122,7 +122,7 @@ def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
 
 
 def main(words: list[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve a rig."""
     if {"-h", "--help", "help"} & set(words):
         say(f"{__doc__}Rigs: {', '.join(list_rigs())}; arms: {', '.join(list_arms())}")
         return 0

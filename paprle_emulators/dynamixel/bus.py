@@ -1,4 +1,4 @@
-"""Servos on one line, and their answers to instructions."""
+"""Servos on one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Bus:
         self._heard_ns = 0
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
-        """Return the ordered answers to a client's bytes."""
+        """Return answers to received bytes."""
         if not data:
             return []
         if now_ns - self._heard_ns > PAUSE_NS:
@@ -64,7 +64,7 @@ class Bus:
         return answers
 
     def look_ahead(self, ahead: float) -> None:
-        """Set the age of the servos' angles, [s]."""
+        """Set the age of angles, [s]."""
         for servo in self.servos:
             servo.ahead = ahead
 
@@ -102,7 +102,7 @@ class Bus:
     def sync_read(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Answer in the order of the packet."""
+        """Answer in the packet's order."""
         address, length, ids = take_sync(packet.params)
         for servo in in_order(ids, awake):
             yield read_one(servo, address, length, now)
@@ -110,7 +110,7 @@ class Bus:
     def bulk_read(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Answer in the order of the packet."""
+        """Answer in the packet's order."""
         for number, address, length in take_bulk(packet.params):
             for servo in in_order(bytes((number,)), awake):
                 yield read_one(servo, address, length, now)
@@ -131,7 +131,7 @@ class Bus:
     def sync_write(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Write to many servos without an answer."""
+        """Write to many servos, unanswered."""
         del now
         if len(packet.params) < 4:
             return
@@ -180,14 +180,14 @@ GROUPS = {
 
 
 def listens(servo: Servo, baud: int | None) -> bool:
-    """Return whether a servo is powered and at this baud rate."""
+    """Return whether a servo is powered at this rate."""
     if servo.voltage <= 0:
         return False
     return baud is None or BAUDS[servo.table.memory[8]] == baud
 
 
 def in_order(ids: bytes, awake: list[Servo]) -> list[Servo]:
-    """Return the servos of some IDs in order, duplicates included."""
+    """Return the servos of IDs."""
     named: dict[int, list[Servo]] = {}
     for servo in awake:
         named.setdefault(servo.table.memory[7], []).append(servo)
@@ -195,7 +195,7 @@ def in_order(ids: bytes, awake: list[Servo]) -> list[Servo]:
 
 
 def delay_of(servo: Servo) -> float:
-    """Return a servo's return delay, [s]."""
+    """Return the return delay, [s]."""
     return servo.table.memory[9] * DELAY_UNIT
 
 
@@ -206,7 +206,7 @@ def answer(servo: Servo, error: int, data: bytes) -> Answer:
 
 
 def read_one(servo: Servo, address: int, length: int, now: int) -> Answer:
-    """Return a servo's part of a sync or bulk read."""
+    """Return a servo's part of a read."""
     if not servo.answers(READ):
         return Answer(0.0, b"", servo.number)
     data = servo.read(address, length, now)
@@ -216,7 +216,7 @@ def read_one(servo: Servo, address: int, length: int, now: int) -> Answer:
 def fast(
     asked: list[tuple[int, int, int]], awake: list[Servo], now: int
 ) -> Iterator[Answer]:
-    """Yield the packet of a fast read, cut off at a silent servo."""
+    """Yield a fast read's packet."""
     blocks: list[tuple[int, int, bytes]] = []
     delay, is_cut = 0.0, False
     named = {servo.number: servo for servo in reversed(awake)}
@@ -239,20 +239,20 @@ def fast(
 
 
 def take_sync(params: bytes) -> tuple[int, int, bytes]:
-    """Return address, length and IDs of a sync read."""
+    """Return a sync read's address, length and IDs."""
     address = int.from_bytes(params[:2], "little")
     return address, int.from_bytes(params[2:4], "little"), params[4:]
 
 
 def take_bulk(params: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield ID, address and length of each part of a bulk read."""
+    """Yield a bulk read's IDs, addresses and lengths."""
     for at in range(0, len(params) - 4, 5):
         address = int.from_bytes(params[at + 1 : at + 3], "little")
         yield params[at], address, int.from_bytes(params[at + 3 : at + 5], "little")
 
 
 def execute(servo: Servo, code: int, params: bytes, now: int) -> tuple[int, bytes]:
-    """Execute an instruction to one servo; return error number and data."""
+    """Execute an instruction; return error and data."""
     if code == PING:
         memory = servo.table.memory
         return 0, bytes((memory[0], memory[1], memory[6]))
@@ -277,7 +277,7 @@ def read(servo: Servo, params: bytes, now: int) -> tuple[int, bytes]:
 
 
 def command(servo: Servo, code: int, params: bytes) -> int:
-    """Execute an instruction without data; return the error number."""
+    """Execute an instruction; return the error number."""
     if code == ACTION:
         servo.act()
         return 0

@@ -1,8 +1,4 @@
-"""The rig to emulate, read from the hardware keys of a leader's YAML, or of an arm's.
-
-``rigs`` holds those of PAPRLE's own leaders: in a clone it links to ``configs/leader``
-and ``urdf``, and has files of arms that are driven. ``configs/site`` is not read.
-"""
+"""Emulated rig, by the YAML of a leader or driven arm."""
 
 from __future__ import annotations
 
@@ -26,9 +22,9 @@ class ServoSpec:
     Attributes:
         offset: [rad].
         gear: Servo turns per joint turn.
-        twin: ID of a second, opposite servo that also obeys the first one's ID.
-        is_reversed: Its Drive Mode counts clockwise.
-        limits: Its lowest and highest goal position, [ticks].
+        twin: ID of a mirrored servo that also obeys this one's.
+        is_reversed: Drive Mode counts clockwise.
+        limits: Of goals, [ticks].
     """
 
     joint: str
@@ -47,13 +43,13 @@ class LimbSpec:
     """One arm of the rig.
 
     Attributes:
-        urdf: None: joints without links or gravity.
-        gripper: Closed and open position, [rad]; None: no gripper.
-        base_rpy: Base in upright axes, [rad].
-        reset_q: Pose of the end signal, arm joints only, [rad].
-        plant: MuJoCo model in place of the URDF; its base is upright.
-        setting: A session's key for its port.
-        is_driven: It follows positions, and nobody holds it.
+        urdf: None: neither links nor gravity.
+        gripper: Closed and open, [rad].
+        base_rpy: In upright axes, [rad].
+        reset_q: Pose of the end signal, without gripper, [rad].
+        plant: Upright MuJoCo model instead.
+        setting: Session's key for its port.
+        is_driven: Follows positions, without a hand.
     """
 
     name: str
@@ -73,9 +69,9 @@ class RigSpec:
     """A rig.
 
     Attributes:
-        watchdog: ``real`` as in firmware, or ``ideal`` as in the e-manual.
-        firmware: Of 330-size servos; None: the default.
-        is_factory: Servos are as delivered but for their ids, and nobody holds them.
+        watchdog: As in firmware (``real``), or the e-manual (``ideal``).
+        firmware: Of 330-size servos; None: default.
+        is_factory: As delivered but for ids, without a hand.
     """
 
     limbs: tuple[LimbSpec, ...]
@@ -86,16 +82,16 @@ class RigSpec:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Distinct ports in the order of the limbs."""
+        """Distinct ports in order."""
         return tuple(dict.fromkeys(limb.port for limb in self.limbs))
 
 
 def read_rig(leader: str) -> RigSpec:
-    """Return the rig of a leader's YAML, by name in ``rigs`` or path.
+    """Return a leader's rig.
 
     Raises:
-        FileNotFoundError: If the file is missing.
-        ValueError: If it describes no Dynamixel rig.
+        FileNotFoundError: If the YAML is missing.
+        ValueError: If not a Dynamixel rig.
     """
     path = find_config(leader)
     values = yaml.safe_load(path.read_text())
@@ -112,10 +108,10 @@ def read_rig(leader: str) -> RigSpec:
 
 
 def find_config(leader: str) -> Path:
-    """Return the file of a leader's name or path.
+    """Return a leader's file.
 
     Raises:
-        FileNotFoundError: If it is missing.
+        FileNotFoundError: If missing.
     """
     name = f"{leader}.yaml"
     for path in (RIGS / name, RIGS / "leader" / name, Path(leader)):
@@ -127,21 +123,21 @@ def find_config(leader: str) -> Path:
 
 
 def list_rigs() -> list[str]:
-    """Return the names of the rigs that come with the package."""
+    """Return included rigs' names."""
     found = [*RIGS.glob("*.yaml"), *RIGS.glob("leader/puppeteer*.yaml")]
     return sorted(path.stem for path in found)
 
 
 def list_arms() -> list[str]:
-    """Return the names of the arms that are driven."""
+    """Return driven arms' names."""
     return sorted(path.stem for path in RIGS.glob("arms/*.yaml"))
 
 
 def find_arm(name: str) -> str:
-    """Return the file of a driven arm.
+    """Return a driven arm's file.
 
     Raises:
-        ValueError: If there is none of this name.
+        ValueError: If unknown.
     """
     path = RIGS / "arms" / f"{name}.yaml"
     if name not in list_arms():
@@ -153,16 +149,10 @@ def find_arm(name: str) -> str:
 def read_limb(
     where: str, name: str, values: Mapping[str, Any], path: Path = RIGS
 ) -> LimbSpec:
-    """Return one limb of a YAML.
-
-    Args:
-        where: Prefix of errors.
-        name: Of the limb.
-        values: Of the YAML.
-        path: Of the YAML.
+    """Return a YAML's limb; ``where`` prefixes errors.
 
     Raises:
-        ValueError: If its servos are missing or invalid.
+        ValueError: If servos are missing or invalid.
     """
     try:
         servos = [read_servo(joint, one) for joint, one in values["servos"].items()]
@@ -189,7 +179,7 @@ def read_limb(
 
 
 def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
-    """Return one servo of a YAML."""
+    """Return a YAML's servo."""
     model = str(values["model"])
     find_model(model)
     return ServoSpec(
@@ -206,7 +196,7 @@ def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
 
 
 def as_pair(values: Sequence[int] | None) -> tuple[int, int] | None:
-    """Return two numbers; None for none."""
+    """Return two numbers, or None."""
     if values is None:
         return None
     low, high = (int(v) for v in values)
@@ -214,7 +204,7 @@ def as_pair(values: Sequence[int] | None) -> tuple[int, int] | None:
 
 
 def find_urdf(name: str | None, yaml_path: Path) -> Path | None:
-    """Return a YAML's URDF: beside it, in a folder above it, or with the package."""
+    """Return a YAML's URDF, from folders above or the package."""
     if not name:
         return None
     places = [*yaml_path.absolute().parents, RIGS]

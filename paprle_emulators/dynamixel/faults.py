@@ -1,4 +1,4 @@
-"""Faults of a running rig of Dynamixel servos, and their ends."""
+"""Faults of a Dynamixel rig."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of a leader's arm, and the drives of its servos."""
+"""Links and drives of an arm."""
 
 from __future__ import annotations
 
@@ -22,14 +22,11 @@ Vec = NDArray[np.float64]
 
 
 def make_links(spec: LimbSpec) -> Links | MujocoLinks | None:
-    """Return the bodies of an arm: by MuJoCo, by Pinocchio if installed, or by numpy.
-
-    Returns:
-        None for an arm without a model.
+    """Return bodies by MuJoCo, Pinocchio or numpy, if there is a model.
 
     Raises:
         ValueError: If the model lacks a joint.
-        ModuleNotFoundError: If MuJoCo is asked for and not installed.
+        ModuleNotFoundError: If MuJoCo is needed and missing.
     """
     joints = [servo.joint for servo in spec.servos]
     if spec.plant is not None:
@@ -48,7 +45,7 @@ def make_drives(
     gears: Sequence[float],
     links: Links | MujocoLinks | None,
 ) -> Drives:
-    """Return the drives of servos with outer gears; friction of a URDF prevails."""
+    """Return servo drives; friction of a URDF prevails."""
     g = np.abs(np.array(gears, dtype=float))
     zero = np.zeros(len(g))
     viscous = np.array([model.viscous for model in servos]) * g**2

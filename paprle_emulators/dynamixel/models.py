@@ -1,7 +1,4 @@
-"""Servo models: motor, gear and initial register values.
-
-Addresses come from the vendor's ``.model`` files.
-"""
+"""Servo models: motor, gear and registers."""
 
 from __future__ import annotations
 
@@ -30,16 +27,16 @@ class ServoModel:
     """One model of servo.
 
     Attributes:
-        voltage: Nominal supply, [V].
+        voltage: [V].
         stall_torque: [N·m].
         stall_current: [A].
         no_load_speed: [rad/s].
-        current_unit: Of the current registers, [A]; None: not measured.
-        voltage_limits: Initial lower and upper limit, [0.1 V].
-        temperature_limit: Initial value, [°C].
-        inertia: Rotor and gear at the horn, [kg·m²].
-        coulomb: Friction at the horn, [N·m].
-        viscous: Friction at the horn, [N·m·s/rad].
+        current_unit: Of registers, [A]; None: not measured.
+        voltage_limits: Initial, [0.1 V].
+        temperature_limit: Initial, [°C].
+        inertia: At the horn, [kg·m²].
+        coulomb: At the horn, [N·m].
+        viscous: At the horn, [N·m·s/rad].
         backlash: Whole width, [rad].
     """
 
@@ -65,14 +62,13 @@ class ServoModel:
 
     @property
     def torque_constant(self) -> float:
-        """Torque at the horn per motor current, [N·m/A]."""
+        """Torque per motor current, at the horn, [N·m/A]."""
         return CONSTANTS.get(self.name, self.stall_torque / self.stall_current)
 
     def make_torque(self, current: float) -> float:
         """Return the torque of a standing motor, [N·m].
 
-        For the 330 size the registers' current [A] is the supply's: the motor's squared
-        over the stall current.
+        The 330 size registers the supply's current [A]: motor current² / stall current.
         """
         if self.measures_supply:
             motor = math.sqrt(abs(current) * self.stall_current)
@@ -80,7 +76,7 @@ class ServoModel:
         return self.torque_constant * current
 
     def draw_current(self, torque: float) -> float:
-        """Return the registers' current at a torque, [A]."""
+        """Return the registered current at a torque, [A]."""
         motor = torque / self.torque_constant
         if self.measures_supply:
             return math.copysign(motor * motor / self.stall_current, motor)
@@ -88,7 +84,7 @@ class ServoModel:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is of the 330 size."""
+        """Whether of the 330 size."""
         return self.name.split("-")[0].endswith("330")
 
     @property
@@ -104,7 +100,7 @@ class ServoModel:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Common properties of a size of models (units: :class:`ServoModel`)."""
+    """Common properties of a size; units: :class:`ServoModel`."""
 
     voltage: float
     stall_current: float
@@ -195,10 +191,10 @@ MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
 
 @cache
 def find_model(name: str) -> ServoModel:
-    """Return a model by its name in a leader's YAML.
+    """Return a model by name.
 
     Raises:
-        ValueError: If the model is unknown.
+        ValueError: If unknown.
     """
     if name not in MODELS:
         msg = f"servo model: expected one of {', '.join(MODELS)}, got '{name}'"
@@ -230,7 +226,7 @@ def find_model(name: str) -> ServoModel:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Address and width of one register."""
+    """Address and width of a register."""
 
     name: str
     address: int
@@ -239,7 +235,7 @@ class Item:
 
 @cache
 def read_items(name: str) -> tuple[Item, ...]:
-    """Return the registers of a model, from the vendor's table.
+    """Return a model's registers, by the vendor's table.
 
     Raises:
         ModuleNotFoundError: If the vendor's package is missing.

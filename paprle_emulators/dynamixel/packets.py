@@ -1,4 +1,4 @@
-"""Protocol 2.0 on the wire: CRC, byte stuffing and packets.
+"""Protocol 2.0: CRC, byte stuffing and packets.
 
 References:
     https://emanual.robotis.com/docs/en/dxl/protocol2/
@@ -19,7 +19,7 @@ SPELT = b"\xff\xff\xfd"  # spec: protocol 2.0, what a body must not spell
 
 
 def make_crc_table() -> tuple[int, ...]:
-    """Return the CRC table of the protocol's polynomial."""
+    """Return the CRC table."""
     table = []
     for byte in range(256):
         crc = byte << 8
@@ -39,7 +39,7 @@ PAIRS = tuple(
 
 
 def compute_crc(data: bytes, crc: int = 0) -> int:
-    """Return a CRC, or continue one."""
+    """Return or continue a CRC."""
     n_pairs = len(data) // 2
     for pair in struct.unpack_from(f">{n_pairs}H", data):
         crc = PAIRS[crc ^ pair]
@@ -49,7 +49,7 @@ def compute_crc(data: bytes, crc: int = 0) -> int:
 
 
 def stuff(body: bytes) -> bytes:
-    """Return a stuffed body: FF FF FD becomes FF FF FD FD."""
+    """Stuff a body: FF FF FD gets another FD."""
     return body.replace(SPELT, SPELT + b"\xfd") if SPELT in body else body
 
 
@@ -59,7 +59,7 @@ def unstuff(body: bytes) -> bytes:
 
 
 def frame(servo: int, body: bytes) -> bytes:
-    """Return a stuffed packet with CRC."""
+    """Return a stuffed packet."""
     stuffed = stuff(body)
     length = (len(stuffed) + 2).to_bytes(2, "little")
     head = HEADER + bytes((servo,)) + length + stuffed
@@ -77,12 +77,9 @@ def make_status(servo: int, error: int, params: bytes = b"") -> bytes:
 
 
 def make_fast_status(blocks: list[tuple[int, int, bytes]]) -> bytes:
-    """Return the one packet of all servos for a fast read.
+    """Return a fast read's packet, from error, ID and data of each servo.
 
-    Each block ends with the CRC of all before it. A fast answer is not stuffed.
-
-    Args:
-        blocks: Error, ID and data of each servo.
+    Each block ends with the CRC of all before it, unstuffed.
     """
     length = 1 + sum(len(data) + 4 for _, _, data in blocks)
     packet = HEADER + bytes((BROADCAST,)) + length.to_bytes(2, "little")
@@ -97,10 +94,9 @@ def make_fast_status(blocks: list[tuple[int, int, bytes]]) -> bytes:
 
 
 class Packet(NamedTuple):
-    """One received instruction packet.
+    """An instruction packet with unstuffed params.
 
     Attributes:
-        params: Unstuffed.
         is_whole: The CRC is right.
     """
 
@@ -111,13 +107,11 @@ class Packet(NamedTuple):
 
 
 class Parser:
-    """Parser of a byte stream, which resynchronises after noise.
+    """Parser of a byte stream; resynchronises after noise.
 
     Attributes:
         n_skipped: Bytes outside packets.
-        n_unstuffed: Packets with a bare FF FF FD in the body, taken for a header and
-            lost;
-        firmware behaviour is undocumented.
+        n_unstuffed: Packets lost to a bare FF FF FD in the body, an assumption.
     """
 
     def __init__(self) -> None:
@@ -130,7 +124,7 @@ class Parser:
         self._skip(len(self._bytes))
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Yield the packets completed by these bytes."""
+        """Yield completed packets."""
         self._bytes += data
         while (packet := self._take()) is not None:
             if packet.code >= 0:

@@ -1,4 +1,4 @@
-"""A rig of Dynamixel servos in virtual time: buses, servos and arms."""
+"""A rig in virtual time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WATCHDOG_PERIOD_NS = 10_000_000  # chosen: half of the watchdog's unit [ns]
 
 
 def make_servo(spec: ServoSpec, baud: int | None, is_driven: bool = False) -> Servo:
-    """Return a servo as its leader or arm has it; as delivered without a rate."""
+    """Return a servo as configured; as delivered without a rate."""
     servo = Servo(spec.number, find_model(spec.model))
     if baud is None:
         return servo
@@ -45,7 +45,7 @@ def make_servo(spec: ServoSpec, baud: int | None, is_driven: bool = False) -> Se
 def make_twin(
     spec: ServoSpec, number: int, baud: int | None, is_driven: bool = False
 ) -> Servo:
-    """Return a second, mirrored servo that obeys the first one's ID."""
+    """Return a mirrored servo that obeys the first."""
     twin = make_servo(spec, baud, is_driven)
     twin.table.put("ID", number)
     twin.table.put("Secondary(Shadow) ID", spec.number)
@@ -54,7 +54,7 @@ def make_twin(
 
 
 class Limb(HeldArm):
-    """An arm with its servos and the hand that holds it."""
+    """An arm with servos and hand."""
 
     def __init__(self, spec: LimbSpec, baud: int | None) -> None:
         self.spec = spec
@@ -81,11 +81,11 @@ class Limb(HeldArm):
 
     @property
     def all_servos(self) -> list[Servo]:
-        """Servos of the joints, then twins."""
+        """Servos of joints, then twins."""
         return [*self.servos, *self.twins.values()]
 
     def step(self, t: float | None, dt: float) -> None:
-        """Advance a step, with the hand's program time [s]."""
+        """Advance dt [s] at t [s]."""
         tau = np.array([servo.step(dt) for servo in self.servos])
         for place, twin in self.twins.items():
             tau[place] -= twin.step(dt)
@@ -102,7 +102,7 @@ class Limb(HeldArm):
             twin.angle, twin.velocity = -first.angle, -first.velocity
 
     def describe(self) -> dict[str, object]:
-        """Return the true state at the joints."""
+        """Return the true joint state."""
         return {
             **super().describe(),
             "torque_on": [bool(s.table.memory[64]) for s in self.servos],
@@ -111,10 +111,10 @@ class Limb(HeldArm):
 
 
 def find_body(spec: LimbSpec, links: Links | None) -> Body:
-    """Return an arm's geometry for the hand.
+    """Return an arm's geometry.
 
     Raises:
-        ValueError: If the reset pose has a wrong number of joints.
+        ValueError: If the reset pose has a wrong length.
     """
     n_arm = len(spec.servos) - (spec.gripper is not None)
     home = list(spec.reset_q) or [0.0] * n_arm
@@ -125,7 +125,7 @@ def find_body(spec: LimbSpec, links: Links | None) -> Body:
 
 
 class Rig(ServoRig[Limb]):
-    """Arms, servos and buses in virtual time."""
+    """Arms, servos and buses."""
 
     def __init__(self, spec: RigSpec) -> None:
         self.spec = spec
@@ -158,13 +158,13 @@ class Rig(ServoRig[Limb]):
         self._goals.append({"t": t, "limb": limb, "joint": joint, "goal": goal})
 
     def report(self) -> dict[str, object]:
-        """Return the true state, and the goals taken since the last report."""
+        """Return true state and new goals."""
         goals = list(self._goals)
         self._goals.clear()
         return {**self.describe(), "goals": goals}
 
     def find_port(self, limb: str) -> str:
-        """Return the port of a limb."""
+        """Return a limb's port."""
         return self.limbs[limb].spec.port
 
     def _step(self, t: float | None, before_ns: int, dt: float) -> None:

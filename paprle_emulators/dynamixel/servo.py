@@ -1,4 +1,4 @@
-"""One servo: control table, measurements and torque."""
+"""One servo."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ LARGEST = 32767  # spec: two bytes, signed
 
 
 class Servo:
-    """A servo on a bus; quantities are those of its horn.
+    """A servo on a bus; quantities are at its horn.
 
     Attributes:
-        angle: 0 at tick 2048, counter-clockwise positive, [rad].
+        angle: 0 at tick 2048, counter-clockwise, [rad].
         velocity: [rad/s].
-        ahead: Age of the angle when read, [s].
-        torque: Last motor torque, [N·m].
+        ahead: Age of a read angle, [s].
+        torque: Last, [N·m].
         temperature: [°C].
         voltage: Supply, [V].
-        strength: Relative torque (a fault).
-        heard_ns: Time of the last instruction, [ns].
-        stuck: Constant reported position, or None (a fault) [ticks].
-        on_goal: Is given each goal position that the servo takes, [ticks].
+        strength: Relative torque (fault).
+        heard_ns: Of the last instruction, [ns].
+        stuck: Constant reported position (fault), [ticks].
+        on_goal: Called with each goal, [ticks].
     """
 
     def __init__(self, servo: int, model: ServoModel) -> None:
@@ -86,7 +86,7 @@ class Servo:
 
     @property
     def second_number(self) -> int:
-        """Second ID that it obeys silently; 253 and above: none."""
+        """Second ID, obeyed silently; from 253: none."""
         return self.table.memory[12]
 
     @property
@@ -95,7 +95,7 @@ class Servo:
         return ALERT if self.table.memory[70] else 0
 
     def answers(self, code: int) -> bool:
-        """Return whether the Status Return Level permits an answer."""
+        """Return whether the Status Return Level permits answers."""
         level = self.table.memory[68]
         return not self.is_silent and (level >= 2 or code in LEVELS[level])
 
@@ -108,7 +108,7 @@ class Servo:
         return self.table.read(address, length)
 
     def write(self, address: int, data: bytes) -> int:
-        """Write registers; return the error number."""
+        """Write registers; return an error number."""
         error = self.table.check_write(address, data)
         if error or not data:
             return error
@@ -132,7 +132,7 @@ class Servo:
         return 0
 
     def register(self, address: int, data: bytes) -> int:
-        """Keep a write for ACTION; return the error number."""
+        """Keep a write for ACTION; return an error number."""
         error = self.table.check_write(address, data)
         if not error:
             self._registered = address, data
@@ -155,7 +155,7 @@ class Servo:
         return True
 
     def reboot(self) -> None:
-        """Reset RAM, turns and errors, and switch torque off."""
+        """Reset RAM, turns, errors and torque."""
         self.table.reset_ram()
         self._registered = None
         self._settle_turns()
@@ -170,7 +170,7 @@ class Servo:
 
     @property
     def is_shut(self) -> bool:
-        """Whether an error keeps torque off until a reboot."""
+        """Whether an error forbids torque until a reboot."""
         return bool(self.table.memory[70] & self.table.memory[63])
 
     def fail(self, bits: int) -> None:
@@ -181,14 +181,14 @@ class Servo:
             self._refresh()
 
     def check_health(self, dt: float) -> None:
-        """Update and check temperature and supply after dt [s]."""
+        """Update and check temperature and supply, dt [s]."""
         load = abs(self.torque) / self.model.stall_torque
         rise = AMBIENT + HEATING * load * load - self.temperature
         self.temperature += rise * dt / WARMING
         self.check_limits()
 
     def check_limits(self) -> None:
-        """Raise errors of temperature and supply."""
+        """Check temperature and supply."""
         if self.temperature > self.table.get("Temperature Limit"):
             self.fail(OVERHEATED)
         low, high = self.model.voltage_limits
@@ -197,12 +197,12 @@ class Servo:
 
     @property
     def stops_when_bitten(self) -> bool:
-        """Whether its watchdog stops the motor besides locking goals."""
+        """Whether its watchdog stops the motor."""
         is_known_bad = self.table.get("Firmware Version") == SMALL_FIRMWARE
         return self.is_ideal or not (self.model.is_small and is_known_bad)
 
     def check_watchdog(self, now_ns: int) -> None:
-        """Trigger the watchdog after a silent bus."""
+        """Trigger the watchdog after silence."""
         value = self.table.memory[98]
         if not self._is_on or not 0 < value < OFF_LIMITS:
             return
@@ -212,7 +212,6 @@ class Servo:
                 self._stop_alone()
 
     def _stop_alone(self) -> None:
-        """Stop the motor: where it follows positions, it holds where it is."""
         if self._mode in POSITION_MODES:
             self.table.put("Goal Position", self.position)
             self._reference = float(self.position)
@@ -229,7 +228,7 @@ class Servo:
     # -- motor ---------------------------------------------------------------------
 
     def step(self, dt: float) -> float:
-        """Return the motor torque of the next dt [s], [N·m]."""
+        """Return the next dt's motor torque, [N·m]."""
         if not self._is_on or self.voltage <= 0:
             self.torque = self._pwm = 0.0
             return 0.0
@@ -252,7 +251,6 @@ class Servo:
         return self.torque
 
     def _control(self, dt: float) -> float:
-        """Return the controller's PWM, -1 … 1."""
         if self._mode == 16:
             return self._goal_pwm
         if self._is_bitten:
@@ -293,12 +291,11 @@ class Servo:
         self._reference = float(position)
 
     def _position_now(self) -> float:
-        """Return the unrounded position in the servo's count, [ticks]."""
+        """Return the unrounded position, [ticks]."""
         ticks = self.angle / RAD_PER_TICK + CENTRE
         return self._direction * ticks + self._turns * TICKS + self._homing
 
     def _settle_turns(self) -> None:
-        """Choose turns for a position in 0 … 4095 before homing."""
         direction = -1 if self.table.memory[10] & 1 else 1
         ticks = round(direction * (self.angle / RAD_PER_TICK + CENTRE))
         self._turns = -(ticks // TICKS)
@@ -338,7 +335,6 @@ class Servo:
             self._goal_torque = self._direction * self.strength * goal
 
     def _count_effort(self) -> float:
-        """Return Present Current, or Present Load, in counts."""
         model = self.model
         if model.current_unit:
             return model.draw_current(self.torque / self.strength) / model.current_unit

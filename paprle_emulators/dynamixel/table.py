@@ -1,4 +1,4 @@
-"""A servo's control table: access, ranges and addresses."""
+"""A servo's control table."""
 
 from __future__ import annotations
 
@@ -102,12 +102,7 @@ MULTI_TURN = 1_048_575  # spec: e-manual, extended position control, 256 turns e
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """One register with its rules.
-
-    Attributes:
-        size: 1, 2 or 4 bytes.
-        is_signed: Two's complement.
-    """
+    """One register with its rules."""
 
     name: str
     address: int
@@ -120,7 +115,7 @@ class Register:
 
 
 def make_registers(model: ServoModel) -> dict[str, Register]:
-    """Return a model's registers by name, indirect ones expanded."""
+    """Return registers by name, indirect ones expanded."""
     registers = {}
     for item in read_items(model.name):
         if item.name.startswith("Indirect"):
@@ -141,17 +136,12 @@ def make_registers(model: ServoModel) -> dict[str, Register]:
 
 
 def count_indirect(model: ServoModel) -> int:
-    """Return the number of indirect addresses in the first block."""
+    """Return the first block's number of indirect addresses."""
     return 20 if model.is_small else 28  # spec: e-manual
 
 
 class ControlTable:
-    """The memory of one servo, with its access rules.
-
-    Attributes:
-        registers: By name.
-        address: First byte by name.
-    """
+    """Memory of a servo with access rules."""
 
     def __init__(self, model: ServoModel) -> None:
         self.memory = bytearray(SIZE)
@@ -211,7 +201,7 @@ class ControlTable:
         self.reset_ram()
 
     def reset_ram(self) -> None:
-        """Restore the RAM area, as after power-up."""
+        """Restore RAM as after power-up."""
         self.memory[EEPROM_END:] = bytes(SIZE - EEPROM_END)
         self.put("Status Return Level", 2)
         for index in range(self._n_indirect):
@@ -220,7 +210,7 @@ class ControlTable:
         self.reset_goals()
 
     def reset_goals(self) -> None:
-        """Set gains and goals to the mode's defaults without motion."""
+        """Set gains and goals to defaults, without motion."""
         for name, value in zip(GAINS, self._model.gains, strict=False):
             self.put(name, value)
         mode = self.get("Operating Mode")
@@ -230,12 +220,12 @@ class ControlTable:
             self.put("Goal Current", 0 if mode == 0 else self.get("Current Limit"))
 
     def get(self, name: str) -> int:
-        """Return the value of a register."""
+        """Return a register's value."""
         place, is_signed = self._places[name]
         return int.from_bytes(self.memory[place], "little", signed=is_signed)
 
     def put(self, name: str, value: int) -> None:
-        """Set a register without a check."""
+        """Set a register unchecked."""
         place, is_signed = self._places[name]
         size = place.stop - place.start
         self.memory[place] = value.to_bytes(size, "little", signed=is_signed)
@@ -257,7 +247,7 @@ class ControlTable:
         return int.from_bytes(self.memory[at : at + 2], "little") % SIZE
 
     def check_write(self, address: int, data: bytes) -> int:
-        """Return the error number of a client's write, 0: allowed."""
+        """Return a write's error number, 0: allowed."""
         done = 0
         while done < len(data):
             error, size = self._check_item(address + done, data[done:])
@@ -280,7 +270,7 @@ class ControlTable:
         return self._check(register, rest[: register.size]), register.size
 
     def write(self, address: int, data: bytes) -> set[str]:
-        """Store checked bytes; return the names of their registers."""
+        """Store checked bytes; return register names."""
         whole = self._cover.get(address)
         if whole is not None and (whole.address, whole.size) == (address, len(data)):
             self.memory[address : address + len(data)] = data
@@ -294,14 +284,12 @@ class ControlTable:
         return touched
 
     def _check_pointer(self, byte: int, raw: bytes) -> int:
-        """Check an indirect address: whole and in RAM."""
         if (byte - self._pointers) % 2 or len(raw) < 2:
             return LENGTH_ERROR
         target = int.from_bytes(raw, "little")
         return 0 if EEPROM_END <= target <= self._last_target else RANGE_ERROR
 
     def _check_byte(self, target: int, value: int) -> int:
-        """Check access and range of an indirect byte."""
         register = self._cover.get(target)
         if register is None:
             return ACCESS_ERROR
@@ -324,7 +312,6 @@ class ControlTable:
         return 0
 
     def _check_goal(self, register: Register, value: int) -> int:
-        """Check a goal's limit and the watchdog."""
         if self.memory[self.address["Bus Watchdog"]] == OFF_LIMITS:
             return RANGE_ERROR
         if register.name == "Goal Position":

@@ -1,1 +1,1 @@
-"""Emulated rigs of Feetech STS3215 servos on pseudo-terminals, with physics."""
+"""Emulated Feetech STS3215 rigs."""

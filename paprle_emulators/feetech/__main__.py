@@ -70,10 +70,10 @@ PARTS: dict[bool, tuple[Literal["leader", "env"], str]] = {
 
 
 def read_boolean(key: str, word: str) -> bool:
-    """Return a setting that is true or false.
+    """Return a boolean setting.
 
     Raises:
-        ValueError: If it is neither.
+        ValueError: If invalid.
     """
     if word not in BOOLEANS:
         raise ValueError(f"{key}: expected true or false, got '{word}'")
@@ -81,7 +81,7 @@ def read_boolean(key: str, word: str) -> bool:
 
 
 def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
-    """Return a rig's server and log."""
+    """Return rig server and log."""
     ideal = [read_boolean("ideal", word) for word in settings["ideal"]]
     setup = settings["setup"] or ["lerobot"]
     plant = Path(settings["plant"][0]) if settings["plant"] else None
@@ -100,7 +100,7 @@ def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
 
 
 def main(words: list[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve a rig."""
     if {"-h", "--help", "help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,4 +1,4 @@
-"""Servos on one line, and their answers to instructions."""
+"""Servos on one line."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ class Bus:
     """All servos on one port.
 
     Attributes:
-        connected: Servos on the cable; the others hear nothing.
-        n_packets: Received.
-        n_refused: Received with a wrong checksum.
-        n_collisions: Answers of several servos at once.
+        n_refused: With a wrong checksum.
+        n_collisions: Simultaneous answers.
     """
 
     def __init__(self, servos: Iterable[Servo]) -> None:
@@ -39,12 +37,12 @@ class Bus:
         self._heard_ns = 0
 
     def look_ahead(self, ahead: float) -> None:
-        """Set the age of the servos' angles, [s]."""
+        """Set the age of angles, [s]."""
         for servo in self.servos:
             servo.ahead = ahead
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
-        """Return the ordered answers to a client's bytes."""
+        """Return answers to received bytes."""
         if not data:
             return []
         if now_ns - self._heard_ns > PAUSE_NS:
@@ -61,7 +59,6 @@ class Bus:
         return answers
 
     def _merge(self, answers: Iterable[Answer]) -> Iterator[Answer]:
-        """Yield answers; those of one ID in a row garble each other."""
         held: Answer | None = None
         for one in answers:
             if held is not None and held.servo == one.servo and held.data and one.data:
@@ -77,27 +74,27 @@ class Bus:
 
 
 def overlay(first: bytes, second: bytes) -> bytes:
-    """Return what two senders make together: zeros win, the longer one ends alone."""
+    """Return two senders' mix: zeros win."""
     both = bytes(a & b for a, b in zip(first, second, strict=False))
     return both + max(first, second, key=len)[len(both) :]
 
 
 def listens(servo: Servo, baud: int | None) -> bool:
-    """Return whether a servo has power and this baud rate."""
+    """Return whether a servo is powered at this rate."""
     if servo.voltage <= 0:
         return False
     return baud is None or BAUDS[servo.memory.ram[6] % len(BAUDS)] == baud
 
 
 def answer(servo: Servo, data: bytes = b"", wait: float = 0.0) -> Answer:
-    """Return a servo's status packet after a wait [s]; silent ones send no bytes."""
+    """Return a status packet after a wait [s]."""
     delay = servo.memory.ram[7] * DELAY_UNIT + wait
     packet = make_status(servo.number, servo.error, data)
     return Answer(delay, b"" if servo.is_silent else packet, servo.number)
 
 
 def execute(packet: Packet, awake: list[Servo]) -> Iterator[Answer]:
-    """Execute a packet, and yield the answers."""
+    """Execute a packet; yield answers."""
     if packet.code == SYNC_READ:
         yield from sync_read(packet.params, awake)
     elif packet.code == SYNC_WRITE:
@@ -112,7 +109,7 @@ def execute(packet: Packet, awake: list[Servo]) -> Iterator[Answer]:
 
 
 def obey(servo: Servo, packet: Packet) -> Iterator[Answer]:
-    """Execute an instruction to one servo, and yield its answer."""
+    """Execute a servo's instruction; yield its answer."""
     code, params = packet.code, packet.params
     is_own = packet.servo != BROADCAST
     if code == PING:
@@ -134,7 +131,7 @@ CHANGES = {WRITE, REG_WRITE, ACTION, RECOVER, REBOOT, RESET, SET_PLACE}
 
 
 def change(servo: Servo, code: int, params: bytes) -> float:
-    """Execute an instruction that changes a servo; return its answer's wait, [s]."""
+    """Execute a changing instruction; return the answer's wait, [s]."""
     if code in (WRITE, REG_WRITE) and len(params) >= 2:
         store = servo.write if code == WRITE else servo.register
         return store(params[0], params[1:])
@@ -153,7 +150,7 @@ def change(servo: Servo, code: int, params: bytes) -> float:
 
 
 def sync_read(params: bytes, awake: list[Servo]) -> Iterator[Answer]:
-    """Yield the servos' registers in the order of a sync read's IDs."""
+    """Yield registers in order of IDs."""
     if len(params) < 3:
         return
     named = by_number(awake)
@@ -163,7 +160,7 @@ def sync_read(params: bytes, awake: list[Servo]) -> Iterator[Answer]:
 
 
 def sync_write(params: bytes, awake: list[Servo]) -> None:
-    """Write registers of many servos without an answer."""
+    """Write to many servos, unanswered."""
     if len(params) < 2:
         return
     address, length = params[0], params[1]

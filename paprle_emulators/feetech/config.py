@@ -1,4 +1,4 @@
-"""The rigs that can be emulated: arms, servos and how they are mounted."""
+"""Emulated rigs."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class ServoSpec:
     """One joint and its servo.
 
     Attributes:
-        mounted: Encoder position at the joint's middle, [ticks].
-        lower: Of the joint, [rad].
-        upper: Of the joint, [rad].
+        mounted: Encoder at the joint's middle, [ticks].
+        lower: [rad].
+        upper: [rad].
     """
 
     joint: str
@@ -74,12 +74,12 @@ class ServoSpec:
 
     @property
     def stops(self) -> tuple[float, float]:
-        """Mechanical ends of the joint, [rad]."""
+        """Mechanical ends, [rad]."""
         return self.lower + PRESSED, self.upper - PRESSED
 
     @property
     def range(self) -> tuple[int, int]:
-        """Position limits that a calibration writes, [ticks]."""
+        """Calibrated position limits, [ticks]."""
         if self.joint == WHOLE_TURN:
             return 0, TICKS - 1
         half = (self.upper - self.lower) / 2 / RAD_PER_TICK
@@ -87,7 +87,7 @@ class ServoSpec:
 
     @property
     def middle(self) -> float:
-        """Joint position at the middle of the servo's range, [rad]."""
+        """Joint position at mid-range, [rad]."""
         if self.joint == WHOLE_TURN:
             return 0.0
         return (self.lower + self.upper) / 2
@@ -95,12 +95,7 @@ class ServoSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbSpec:
-    """One arm of a rig.
-
-    Attributes:
-        setting: The session's key for its port.
-        is_held: A hand holds it from the beginning.
-    """
+    """An arm; ``setting`` is its port's key."""
 
     name: str
     setting: str
@@ -109,7 +104,7 @@ class LimbSpec:
 
     @property
     def home(self) -> tuple[float, ...]:
-        """Its first pose, without the gripper, [rad]."""
+        """First pose without gripper, [rad]."""
         return IN_HAND if self.is_held else REST
 
 
@@ -118,10 +113,9 @@ class RigSpec:
     """A rig.
 
     Attributes:
-        setup: ``lerobot``: as its calibration and connection leave the servos, or
-            ``factory``: as delivered, with IDs.
-        is_ideal: Servos behave as the memory table states.
-        plant: MuJoCo model of each arm; None: the bodies of ``links``.
+        setup: ``lerobot``: calibrated; ``factory``: as delivered, with IDs.
+        is_ideal: Servos follow the memory table.
+        plant: MuJoCo model; None: ``links``.
     """
 
     name: str
@@ -134,7 +128,7 @@ class RigSpec:
 def make_limb(
     name: str, setting: str, models: tuple[str, ...], is_held: bool = False
 ) -> LimbSpec:
-    """Return an arm with six servos."""
+    """Return a six-servo arm."""
     rows = zip(JOINTS, models, MOUNTED, LIMITS, strict=True)
     servos = tuple(
         ServoSpec(
@@ -178,7 +172,7 @@ def find_rig(
     is_ideal: bool = False,
     plant: Path | None = None,
 ) -> RigSpec:
-    """Return a rig by name.
+    """Return a rig.
 
     Raises:
         ValueError: If rig or setup is unknown.

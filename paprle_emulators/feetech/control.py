@@ -1,4 +1,4 @@
-"""A servo's motor control: from goals to the duty of the motor's bridge."""
+"""Motor control, from goals to duty."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ SPEED_GAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A servo's settings as its control uses them.
+    """A servo's control settings.
 
     Attributes:
-        low: Least goal, [ticks].
-        high: Greatest goal, [ticks]; not above ``low``: no limits.
+        low: [ticks].
+        high: [ticks]; not above ``low``: no limits.
         fastest: [ticks/s].
-        rate: Acceleration, [ticks/s²]; 0: any.
-        stiffness: Duty by position error, [1/tick].
-        startup: Least duty of a servo that corrects.
-        dead: Errors without correction below and above, [ticks].
+        rate: [ticks/s²]; 0: any.
+        stiffness: Duty by error, [1/tick].
+        startup: Least correcting duty.
+        dead: Uncorrected errors, [ticks].
     """
 
     mode: int
@@ -50,7 +50,7 @@ class Settings:
 
 
 def find_fastest(memory: Memory) -> float:
-    """Return the speed limit of a motion, [ticks/s]."""
+    """Return the speed limit, [ticks/s]."""
     unit = 1 if memory.get("Phase") & FINE_SPEED else COARSE_SPEED
     most = memory.get("Maximum_Velocity_Limit") * COARSE_SPEED
     goal = abs(memory.get("Goal_Velocity")) * unit
@@ -60,7 +60,7 @@ def find_fastest(memory: Memory) -> float:
 
 
 def read_settings(memory: Memory) -> Settings:
-    """Return the settings of a memory."""
+    """Return a memory's settings."""
     get = memory.get
     unit = 1 if get("Phase") & FINE_SPEED else COARSE_SPEED
     rates = [n for n in (get("Acceleration"), get("Maximum_Acceleration")) if n]
@@ -83,9 +83,8 @@ class Control:
     """The control of one motor.
 
     Attributes:
-        settings: In use.
-        goal: Before the limits, [ticks].
-        reference: Where the servo wants to be now, [ticks].
+        goal: Before limits, [ticks].
+        reference: Present, [ticks].
     """
 
     def __init__(self, settings: Settings, is_ideal: bool) -> None:
@@ -101,7 +100,7 @@ class Control:
 
     @property
     def target(self) -> float:
-        """The goal within the limits, [ticks]."""
+        """The limited goal, [ticks]."""
         low, high = self.settings.low, self.settings.high
         if high <= low or low <= self.goal <= high:
             return self.goal
@@ -112,17 +111,13 @@ class Control:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether the reference is at the goal."""
+        """Whether the reference has arrived."""
         return abs(self.target - self.reference) < 1.0
 
     def drive(self, place: float, velocity: float, no_load: float, dt: float) -> float:
-        """Return the duty of the next dt [s], -1 … 1.
+        """Return the next dt's duty, -1 … 1.
 
-        Args:
-            place: Position as the servo counts it, [ticks].
-            velocity: [rad/s].
-            no_load: Speed at full duty, [rad/s].
-            dt: [s].
+        Units: [ticks], [rad/s] and [s]; ``no_load`` is the speed at full duty.
         """
         own = self.settings
         if own.mode == PWM:

@@ -1,4 +1,4 @@
-"""Faults of a running rig of Feetech servos, and their ends."""
+"""Faults of a Feetech rig."""
 
 from __future__ import annotations
 
@@ -79,7 +79,6 @@ class RigFaults(Faults):
             self._servo_rig.plan(seconds, servo.restore_supply)
 
     def _mounting(self, rest: dict[str, Any]) -> None:
-        """Fit a horn by an angle from where it was, or facing the other way."""
         sign, offset = int(rest.pop("sign", 1)), float(rest.pop("offset", 0.0))
         if sign not in (-1, 1):
             raise ValueError(f"fault 'mounting': expected sign 1 or -1, got {sign}")
@@ -89,7 +88,6 @@ class RigFaults(Faults):
             self.remember("mounting", partial(limb.mount, index, *before))
 
     def _turned(self, rest: dict[str, Any]) -> None:
-        """Turn servos by whole turns without power."""
         turns = int(rest.pop("turns", 1))
         for limb, index in self._find_places(rest):
             angle = limb.list_angles()[0][index]
@@ -100,7 +98,6 @@ class RigFaults(Faults):
             self.remember("turned", partial(limb.mount, index, *before))
 
     def _swapped(self, rest: dict[str, Any]) -> None:
-        """Exchange the IDs of two joints' servos."""
         other = str(rest.pop("with"))
         for limb, index in self._find_places(rest):
             first = limb.servos[index]
@@ -112,7 +109,6 @@ class RigFaults(Faults):
                 self.remember("swapped", partial(servo.memory.keep, "ID", number))
 
     def _foreign(self, rest: dict[str, Any]) -> None:
-        """Let another master read periodically, and move joints ``{joint: rad}``."""
         period = float(rest.pop("period", FOREIGN_PERIOD))
         goals = dict(rest.pop("goals", {}))
         for port in self.find_lines(rest):

@@ -1,4 +1,4 @@
-"""Another master on the bus, whose traffic a client hears and collides with."""
+"""Another master on the bus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACE = BY_NAME["Present_Position"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Bytes that the other master writes each time."""
+    """Bytes written each time."""
 
     servo: int
     address: int
@@ -24,11 +24,7 @@ class Write:
 
 
 class ForeignMaster:
-    """Reads all positions periodically, and may write.
-
-    Attributes:
-        period_ns: 0: it is not there, [ns].
-    """
+    """Reads all positions; ``period_ns`` 0: absent."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -43,11 +39,11 @@ class ForeignMaster:
         self._next_ns = 0
 
     def come(self, period: float, write: Write | None) -> None:
-        """Begin to talk every so often [s]."""
+        """Talk, every period [s]."""
         self.period_ns, self._write = round(period * 1e9), write
 
     def talk(self, now_ns: int) -> bytes:
-        """Return the traffic that a client receives now."""
+        """Return traffic received now."""
         if not self.period_ns or now_ns < self._next_ns:
             return b""
         self._next_ns = now_ns + self.period_ns
@@ -64,7 +60,7 @@ class ForeignMaster:
         return heard
 
     def garble(self, data: bytes) -> bytes:
-        """Return a client's bytes as they reach the servos."""
+        """Return the bytes that reach the servos."""
         if not self.period_ns or not data or self._random.random() >= SHARE:
             return data
         self.n_collisions += 1

@@ -1,9 +1,9 @@
-"""Rigid bodies of an SO-101 arm: gravity, inertia and Coriolis torques.
+"""Rigid bodies of an SO-101 arm.
 
-Lift, elbow and wrist turn about parallel axes, so their links move in a plane that the
-pan turns about a vertical axis. A place in this plane is a complex number, forwards +
-i · upwards, and a joint turns it by exp(−iq). Wrist roll and gripper turn small bodies
-near their axes: constant inertias without weight. With absolute angles θ of the links,
+Lift, elbow and wrist turn about parallel axes: their links move in a plane that the pan
+turns about the vertical. A place in it is a complex number, forwards + i · upwards, and
+a joint turns it by exp(−iq). Roll and gripper are constant inertias without weight.
+With absolute angles θ of the links,
 
     M(θ) θ̈ + Im(M) θ̇² + gravity = τ.
 
@@ -27,13 +27,13 @@ GRAVITY = 9.81  # spec: standard gravity [m/s²]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """One link of the plane, in the zero pose.
+    """One link of the plane at zero.
 
     Attributes:
-        joint: Its joint, from the pan's axis, [m].
-        centre: Centre of mass, from there, [m].
+        joint: From the pan's axis, [m].
+        centre: From the joint, [m].
         mass: [kg].
-        inertia: About the centre, around the joint's axis, [kg·m²].
+        inertia: About the centre, [kg·m²].
     """
 
     joint: complex
@@ -53,12 +53,7 @@ JAW = 2e-5  # spec: there, jaw about its own axis [kg·m²]
 
 
 class PlanarLinks:
-    """Bodies of one arm with joints pan, lift, elbow, wrist, roll and gripper.
-
-    Attributes:
-        lower: Joint limits, shape (6,), [rad].
-        upper: Joint limits, shape (6,), [rad].
-    """
+    """Bodies of an SO-101 arm; joint limits (6,), [rad]."""
 
     def __init__(self, limits: Sequence[tuple[float, float]]) -> None:
         self.lower = np.array([low for low, _ in limits])
@@ -86,7 +81,6 @@ class PlanarLinks:
         )
 
     def _turn(self, q: Vec) -> tuple[complex, complex, complex]:
-        """Return exp(−iθ) of the three absolute angles."""
         lift, elbow, wrist = float(q[1]), float(q[2]), float(q[3])
         return (
             cmath.exp(-1j * lift),
@@ -95,13 +89,13 @@ class PlanarLinks:
         )
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the gravity torque, shape (6,), [N·m]."""
+        """Return the gravity torque, (6,), [N·m]."""
         turned = zip(self._moments, self._turn(q), strict=True)
         upper, fore, hand = (-GRAVITY * (one * turn).real for one, turn in turned)
         return np.array([0.0, upper + fore + hand, fore + hand, hand, 0.0, 0.0])
 
     def measure_reach(self, q: Vec, hand: int) -> Vec:
-        """Return each joint's distance from the wrist roll, shape (6,), [m]."""
+        """Return joint distances; see ``arm.Links``."""
         del hand
         turn = self._turn(q)
         tip = (TIP - HAND.joint) * turn[2]
@@ -112,14 +106,7 @@ class PlanarLinks:
         return np.array(reach)
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Return a (6,) of (M + diag(added)) a = tau − gravity − Coriolis, [rad/s²].
-
-        Args:
-            q: Positions, shape (6,), [rad].
-            dq: [rad/s].
-            tau: [N·m].
-            added: Additional inertia, [kg·m²].
-        """
+        """Return the accelerations; see ``arm.Links``."""
         turn = self._turn(q)
         upper, fore, hand = (
             one * t for one, t in zip(self._moments, turn, strict=True)
@@ -160,7 +147,6 @@ class PlanarLinks:
     def _spin(
         self, turn: tuple[complex, complex, complex], pan: float
     ) -> tuple[tuple[float, float, float, float], tuple[float, float, float]]:
-        """Return the pan's inertia with its slopes, and what its rate pulls."""
         c1, c2, c3 = (c * t for c, t in zip(self._centres, turn, strict=True))
         rod, second = self._rods[0] * turn[0], self._rods[1] * turn[1]
         base = UPPER.joint.real

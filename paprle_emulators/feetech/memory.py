@@ -1,4 +1,4 @@
-"""A servo's memory: what is in use, and what survives without power."""
+"""A servo's memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ for _one in REGISTERS:
 
 
 class Memory:
-    """The memory of one servo.
-
-    Attributes:
-        ram: Values in use, by address.
-    """
+    """Memory of a servo; ``ram`` is by address."""
 
     def __init__(self) -> None:
         self.ram = bytearray(SIZE)
@@ -40,17 +36,17 @@ class Memory:
         return decode(register, bytes(self.ram[place : place + register.size]))
 
     def put(self, name: str, value: int) -> None:
-        """Set a register, whatever its rights."""
+        """Set a register without check."""
         register = BY_NAME[name]
         place = register.address
         self.ram[place : place + register.size] = encode(register, value)
 
     def save(self) -> None:
-        """Keep all values in use for the next power-up, as on delivery."""
+        """Save all values."""
         self._saved = bytes(self.ram)
 
     def keep(self, name: str, value: int) -> None:
-        """Set a register, for the next power-up too."""
+        """Set and save a register."""
         self.put(name, value)
         register = BY_NAME[name]
         saved = bytearray(self._saved)
@@ -59,21 +55,17 @@ class Memory:
         self._saved = bytes(saved)
 
     def restore_factory(self) -> None:
-        """Return to the values on delivery."""
+        """Restore the delivered values."""
         for register in REGISTERS:
             self.put(register.name, register.first)
         self.save()
 
     def read(self, address: int, length: int) -> bytes:
-        """Return bytes; zeros where there is no register."""
+        """Return bytes; zeros without a register."""
         return bytes(self.ram[address : address + length]).ljust(length, b"\0")
 
     def write(self, address: int, data: bytes) -> bool:
-        """Write the writable bytes, and keep those of the EEPROM when unlocked.
-
-        Returns:
-            Whether some were kept.
-        """
+        """Write writable bytes; return whether EEPROM bytes were saved."""
         for place, byte in enumerate(data, address):
             if place < SIZE and IS_WRITABLE[place]:
                 self.ram[place] = byte
@@ -86,7 +78,7 @@ class Memory:
         return False
 
     def power_up(self) -> None:
-        """Return to the saved values; the rest begins anew."""
+        """Restore saved values; reset the rest."""
         self.ram[:] = self._saved
         for register in REGISTERS:
             if EEPROM_END <= register.address < FACTORY:

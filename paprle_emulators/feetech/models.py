@@ -1,4 +1,4 @@
-"""Models of the STS3215: motor and gear by its order code."""
+"""STS3215 models."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ServoModel:
     """One model of servo.
 
     Attributes:
-        voltage: Nominal supply, [V].
+        voltage: [V].
         gear: Motor turns per horn turn.
         stall_torque: [N·m].
         stall_current: [A].
         no_load_speed: [rad/s].
-        voltage_limits: Least and greatest on delivery, [0.1 V].
+        voltage_limits: Initial, [0.1 V].
     """
 
     name: str
@@ -54,7 +54,7 @@ class ServoModel:
 
     @property
     def coulomb(self) -> float:
-        """Friction before the backlash, at the horn, [N·m]."""
+        """Friction before the backlash, [N·m]."""
         return FRICTION * self._share
 
     @property
@@ -64,12 +64,12 @@ class ServoModel:
 
     @property
     def velocity_limit(self) -> int:
-        """First value of Maximum_Velocity_Limit, in 50 ticks/s."""
+        """First Maximum_Velocity_Limit, in 50 ticks/s."""
         return round(68 / self._share)
 
 
 def scale(name: str, gear: float) -> ServoModel:
-    """Return a 7.4 V servo with another gear on the motor of the C001."""
+    """Return a 7.4 V C001 with another gear."""
     share = gear / REFERENCE_GEAR
     return ServoModel(
         name, 7.4, gear, 19.5 * KG_CM * share, 2.0, 50 * RPM / share, (40, 80)

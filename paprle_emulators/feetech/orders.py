@@ -1,4 +1,4 @@
-"""Commands of rigs of Feetech servos besides those of all rigs."""
+"""Further commands of Feetech rigs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paprle_emulators.servo_rig.orders import Lines, Log, Orders
 
 
 class FeetechOrders(Orders):
-    """Executes orders and answers each with a line."""
+    """Executes and answers orders."""
 
     def __init__(
         self,
@@ -25,7 +25,6 @@ class FeetechOrders(Orders):
         self.commands |= {"block": self._block, "chain": self._chain}
 
     def _block(self, order: dict[str, Any], lines: Lines) -> None:
-        """Put obstacles into a joint's way; without a place, take them away."""
         del lines
         names = [limb.name for limb in self._limbs(order)]
         joint = str(order.pop("joint"))
@@ -35,7 +34,6 @@ class FeetechOrders(Orders):
             self._servo_rig.limbs[name].block(joint, low, high)
 
     def _chain(self, order: dict[str, Any], lines: Lines) -> None:
-        """Connect the servos of some joints only; without joints, all."""
         del lines
         ports = self._faults.find_lines(order)
         joints = order.pop("joints", None)

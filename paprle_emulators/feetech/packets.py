@@ -1,4 +1,4 @@
-"""The bus protocol of Feetech servos on the wire: packets and their checksum.
+"""Packets and checksum of Feetech servos.
 
 ``FF FF ID LENGTH CODE … CHECKSUM``; LENGTH counts all bytes after it, and CHECKSUM is
 the inverted low byte of the sum from ID on.
@@ -16,12 +16,12 @@ LONGEST_LENGTH = 250  # chosen: the vendor's SDK sends no more
 
 
 def compute_checksum(body: bytes) -> int:
-    """Return the checksum of a packet's bytes from ID on."""
+    """Return the checksum from ID on."""
     return ~sum(body) & 0xFF
 
 
 def frame(servo: int, body: bytes) -> bytes:
-    """Return a packet with header and checksum."""
+    """Return a whole packet."""
     inside = bytes((servo, len(body) + 1)) + body
     return HEADER + inside + bytes((compute_checksum(inside),))
 
@@ -37,10 +37,10 @@ def make_status(servo: int, error: int, params: bytes = b"") -> bytes:
 
 
 class Packet(NamedTuple):
-    """One received packet.
+    """A received packet.
 
     Attributes:
-        code: Instruction, or error byte of a status packet.
+        code: Instruction, or error of a status packet.
         is_whole: The checksum is right.
     """
 
@@ -51,11 +51,7 @@ class Packet(NamedTuple):
 
 
 class Parser:
-    """Parser of a byte stream, which resynchronises after noise.
-
-    Attributes:
-        n_skipped: Bytes outside packets.
-    """
+    """Parser of a byte stream; resynchronises after noise."""
 
     def __init__(self) -> None:
         self.n_skipped = 0
@@ -66,13 +62,12 @@ class Parser:
         self._skip(len(self._bytes))
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Yield the packets completed by these bytes."""
+        """Yield completed packets."""
         self._bytes += data
         while (packet := self._take()) is not None:
             yield packet
 
     def _take(self) -> Packet | None:
-        """Return the next packet; None: incomplete."""
         buffer = self._bytes
         while True:
             start = buffer.find(HEADER)

@@ -1,4 +1,4 @@
-"""A servo's protections: overload, current, temperature, supply."""
+"""A servo's protections."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ HEATING, WARMING = 92.0, 180.0  # rise at stall [°C], time constant [s]
 
 
 class Protection:
-    """The protections of one servo.
+    """Protections of one servo.
 
     Attributes:
         temperature: [°C].
-        is_tripped: Overload has reduced the torque.
-        forced: Bits of Status that a fault keeps set.
+        is_tripped: Overload has reduced torque.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -32,7 +31,7 @@ class Protection:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew after power-up."""
+        """Restart after power-up."""
         self._over = self._strong = 0.0
         self.is_tripped = False
         self.refresh()
@@ -54,7 +53,7 @@ class Protection:
         return min(self._limit, self._protective) if self.is_tripped else self._limit
 
     def raise_bits(self, bits: int) -> None:
-        """Set bits of Status; switch off or reduce what they protect."""
+        """Set Status bits, with their protective effect."""
         self._memory.put("Status", self._memory.get("Status") | bits)
         active = bits & self._unloading
         if active & OVERLOAD:
@@ -68,7 +67,7 @@ class Protection:
         self._memory.put("Status", self._memory.get("Status") & ~LASTING)
 
     def watch(self, duty: float, current: float, dt: float) -> None:
-        """Watch duty and current [A] for dt [s]."""
+        """Watch duty and current [A], dt [s]."""
         if not self.is_tripped:
             is_over = abs(duty) > self._overload
             self._over = self._over + dt if is_over else 0.0
@@ -80,12 +79,12 @@ class Protection:
             self.raise_bits(CURRENT)
 
     def warm(self, load: float, dt: float) -> None:
-        """Warm up by a load, as a share of the stall torque, for dt [s]."""
+        """Warm up by a stall torque share, dt [s]."""
         rise = AMBIENT + HEATING * load * load - self.temperature
         self.temperature += rise * dt / WARMING
 
     def check(self, voltage: float) -> None:
-        """Judge temperature and supply [V]."""
+        """Check temperature and supply [V]."""
         get = self._memory.get
         lasting = get("Status") & LASTING
         bits = self.forced

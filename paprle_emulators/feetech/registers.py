@@ -1,9 +1,8 @@
-"""The memory table of the STS3215: addresses, sizes, signs, ranges, first values.
+"""Memory table of the STS3215.
 
 References:
     Feetech's memory table of the ST3215 (docs.rs/crate/st3215, ``build.rs``) and of
-    the STS series (wiki.aifitlab.com); addresses from 80 on: LeRobot's ``tables.py``.
-    Where these two differ, README.md states it.
+    the STS series (wiki.aifitlab.com); from 80 on LeRobot's ``tables.py``; README.md.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ SIZE = 256  # spec: one-byte addresses
 
 
 class Access(Enum):
-    """Rights of a client."""
+    """A client's rights."""
 
     READ = "read"
     WRITE = "read and write"
@@ -27,11 +26,9 @@ class Register:
     """One register.
 
     Attributes:
-        size: 1 or 2 bytes, the low one first.
-        first: Value on delivery.
-        low: Least value.
-        high: Greatest value.
-        sign_bit: Bit of a negative number, or None for numbers without sign.
+        size: 1 or 2 bytes, low one first.
+        first: On delivery.
+        sign_bit: None: unsigned.
     """
 
     name: str
@@ -113,12 +110,12 @@ BY_NAME = {register.name: register for register in REGISTERS}
 
 
 def encode_sign(value: int, sign_bit: int) -> int:
-    """Return magnitude and sign bit of a number."""
+    """Return magnitude with sign bit."""
     return value if value >= 0 else -value | 1 << sign_bit
 
 
 def encode(register: Register, value: int) -> bytes:
-    """Return a register's bytes, low byte first."""
+    """Return a register's bytes, low one first."""
     if register.sign_bit is not None:
         value = encode_sign(value, register.sign_bit)
     return value.to_bytes(register.size, "little")

@@ -1,4 +1,4 @@
-"""A rig of Feetech servos in virtual time: buses, servos and arms."""
+"""A rig in virtual time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HEALTH_PERIOD_NS = 100_000_000  # chosen: temperature and supply change slowly [
 
 
 def make_servo(spec: ServoSpec, rig: RigSpec) -> Servo:
-    """Return a servo with its ID, and set up as its rig states."""
+    """Return its rig's servo."""
     servo = Servo(spec.number, MODELS[spec.model], rig.is_ideal)
     if rig.setup == "factory":
         return servo
@@ -58,12 +58,12 @@ def make_servo(spec: ServoSpec, rig: RigSpec) -> Servo:
 
 
 def count(spec: ServoSpec, q: float) -> int:
-    """Return a calibrated servo's position at a joint position [rad]."""
+    """Return a calibrated position, [ticks], at q [rad]."""
     return round(MIDDLE + (q - spec.middle) / RAD_PER_TICK)
 
 
 class Limb(HeldArm):
-    """An arm with its servos and the hand that may hold it."""
+    """An arm with servos and hand."""
 
     def __init__(self, spec: LimbSpec, rig: RigSpec) -> None:
         self.spec = spec
@@ -96,12 +96,12 @@ class Limb(HeldArm):
             servo.power_up()
 
     def step(self, t: float | None, dt: float) -> None:
-        """Advance a step, with the hand's program time [s]."""
+        """Advance dt [s] at t [s]."""
         self.step_arm(np.array([servo.step(dt) for servo in self.servos]), t, dt)
         self.show()
 
     def block(self, joint: str, low: float | None, high: float | None) -> None:
-        """Put obstacles into the way of a joint [rad]; None: its own limit."""
+        """Put obstacles in a joint's way, [rad]."""
         index = self.joints.index(joint)
         lower, upper = self.spec.servos[index].stops
         self.arm.lower[index] = lower if low is None else max(low, lower)
@@ -114,7 +114,7 @@ class Limb(HeldArm):
             servo.angle, servo.velocity = angle, speed
 
     def describe(self) -> dict[str, object]:
-        """Return the true state at the joints."""
+        """Return the true joint state."""
         servos = self.servos
         return {
             **super().describe(),
@@ -131,7 +131,7 @@ class Limb(HeldArm):
 
 
 class Rig(ServoRig[Limb]):
-    """Arms, servos and buses in virtual time; a port per arm, of its name."""
+    """Arms, servos and buses; a port per arm."""
 
     def __init__(self, spec: RigSpec) -> None:
         self.spec = spec
@@ -150,17 +150,17 @@ class Rig(ServoRig[Limb]):
         self._goals.append({"t": t, "limb": limb, "joint": joint, "goal": goal})
 
     def report(self) -> dict[str, object]:
-        """Return the true state, and the goals written since the last report."""
+        """Return true state and new goals."""
         goals = list(self._goals)
         self._goals.clear()
         return {**self.describe(), "goals": goals}
 
     def find_port(self, limb: str) -> str:
-        """Return the port of a limb."""
+        """Return a limb's port."""
         return limb
 
     def overhear(self, port: str) -> bytes:
-        """Return the traffic of another master on a bus."""
+        """Return another master's traffic."""
         heard, self._heard[port] = self._heard[port], b""
         return heard
 

@@ -1,4 +1,4 @@
-"""Server of a rig of Feetech servos."""
+"""Server of a Feetech rig."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ class Server(server.Server):
     """Serves a rig until stopped."""
 
     def __init__(self, rig: Rig, link_dir: Path | None, orders: Orders) -> None:
-        """Open a terminal per arm."""
         self.rig = rig
         super().__init__(rig, {name: name for name in rig.limbs}, link_dir, orders)
 
     def list_ports(self) -> dict[str, str]:
-        """Return the terminal of each limb."""
+        """Return each limb's terminal."""
         return {name: self.lines[name].name for name in self.rig.limbs}
 
     def list_overrides(self) -> list[str]:
-        """Return a session's settings for the ports, and the leave to drive."""
+        """Return session settings: ports, permission to drive."""
         ports = self.list_ports()
         limbs = self.rig.limbs.items()
         found = [f"{limb.spec.setting}={ports[name]}" for name, limb in limbs]

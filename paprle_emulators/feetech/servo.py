@@ -1,4 +1,4 @@
-"""One servo: memory, measurements, control and torque."""
+"""One servo."""
 
 from __future__ import annotations
 
@@ -32,18 +32,17 @@ AMPERES = struct.Struct("<H")  # spec: memory table, address 69
 
 
 class Servo:
-    """A servo on a bus; quantities are those of its horn.
+    """A servo on a bus; quantities are at its horn.
 
     Attributes:
-        angle: 0 at tick 2048 of the encoder, [rad].
+        angle: 0 at encoder tick 2048, [rad].
         velocity: [rad/s].
-        ahead: Age of the angle when read, [s].
-        torque: Last motor torque, [N·m].
-        duty: Last share of the supply at the motor, -1 … 1.
+        ahead: Age of a read angle, [s].
+        torque: Last, [N·m].
+        duty: Last, -1 … 1.
         voltage: Supply, [V].
-        strength: Relative torque (a fault).
-        stuck: Constant reported position, or None (a fault) [ticks].
-        n_goals: Goals written to it.
+        strength: Relative torque (fault).
+        stuck: Constant reported position (fault), [ticks].
         on_goal: Called with each goal [ticks].
     """
 
@@ -87,7 +86,7 @@ class Servo:
         return self.memory.ram[TORQUE] == ON
 
     def power_up(self) -> None:
-        """Begin anew with the saved values; the goal is the position."""
+        """Restart with saved values; the goal is the position."""
         self.memory.power_up()
         self._registered = None
         self.protection.begin()
@@ -97,11 +96,11 @@ class Servo:
         self.refresh()
 
     def clear_turns(self) -> None:
-        """Count from the encoder's own turn again."""
+        """Count from the encoder's own turn."""
         self._turns = -(self._find_raw() // TICKS)
 
     def refresh(self) -> None:
-        """Take the settings of the memory."""
+        """Take the memory's settings."""
         self.control.settings = settings = read_settings(self.memory)
         self.protection.refresh()
         self._homing = self.memory.get("Homing_Offset")
@@ -120,7 +119,7 @@ class Servo:
         return self.memory.read(address, length)
 
     def write(self, address: int, data: bytes) -> float:
-        """Write registers; return the time that the answer waits, [s]."""
+        """Write registers; return the wait, [s]."""
         end, was_on = address + len(data), self.is_on
         is_kept = self.memory.write(address, data)
         if address <= TORQUE < end:
@@ -146,14 +145,14 @@ class Servo:
             self.write(address, data)
 
     def set_middle(self, place: int = CENTRE) -> None:
-        """Make the present position a place [ticks] by the homing offset."""
+        """Make the position a place [ticks] by homing offset."""
         offset = (self._find_raw() - place + TICKS // 2) % TICKS - TICKS // 2
         offset = min(max(offset, LEAST_OFFSET), LAST_OFFSET)
         self.memory.keep("Homing_Offset", offset)
         self.refresh()
 
     def _take_goal(self) -> None:
-        """Take a written goal; the firmware switches the torque on by itself."""
+        """Take a written goal; firmware switches torque on."""
         self.n_goals += 1
         goal = self.memory.get("Goal_Position")
         if self.on_goal is not None:
@@ -165,7 +164,6 @@ class Servo:
             self.control.start(self._find_place())
 
     def _switch(self, was_on: bool) -> None:
-        """Follow a written Torque_Enable."""
         if self.memory.ram[TORQUE] == SET_MIDDLE:
             self.memory.ram[TORQUE] = was_on
             self.set_middle()
@@ -183,7 +181,7 @@ class Servo:
 
     @property
     def position(self) -> int:
-        """True position as the servo counts it, [ticks]."""
+        """Counted true position, [ticks]."""
         return self._count(self._find_raw())
 
     def _count(self, raw: int) -> int:
@@ -193,7 +191,7 @@ class Servo:
         return place % TICKS
 
     def _find_place(self) -> float:
-        """Return the unrounded position as the servo counts it, [ticks]."""
+        """Return the unrounded position, [ticks]."""
         raw = self.angle / RAD_PER_TICK + CENTRE
         whole = round(raw)
         return self._count(whole) + raw - whole
@@ -227,7 +225,7 @@ class Servo:
     # -- motor ---------------------------------------------------------------------
 
     def step(self, dt: float) -> float:
-        """Return the motor torque of the next dt [s], [N·m]."""
+        """Return the next dt's motor torque, [N·m]."""
         if not self.memory.ram[TORQUE] or self.voltage <= 0:
             self.torque = self.duty = 0.0
             return 0.0
@@ -244,12 +242,12 @@ class Servo:
         return self.torque
 
     def check_health(self, dt: float) -> None:
-        """Update and check temperature and supply after dt [s]."""
+        """Update and check temperature and supply, dt [s]."""
         self.protection.warm(abs(self.torque) / self.model.stall_torque, dt)
         if self.voltage > 0:
             self.protection.check(self.voltage)
 
     def restore_supply(self) -> None:
-        """Restore the supply; the servo begins anew."""
+        """Restore the supply and restart."""
         self.voltage = self.model.voltage
         self.power_up()

@@ -1,1 +1,1 @@
-"""An emulated Franka Research 3 with its control unit and hand, for ``libfranka``."""
+"""Emulated Franka Research 3."""

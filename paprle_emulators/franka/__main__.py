@@ -73,11 +73,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 class Emulator:
-    """The arm, its unit, ports, faults and journal in one loop.
-
-    Messages count the milliseconds of a real unit; a pause of this machine is left out
-    of them, and the arm waits meanwhile.
-    """
+    """Loop of arm, unit, ports, faults and journal."""
 
     def __init__(
         self, faults: Faults, server: Server, log: Journal, *, is_ideal: bool
@@ -94,7 +90,7 @@ class Emulator:
         self._hears_orders, self._is_heard = True, False
 
     def run(self) -> None:
-        """Run until a signal ends it."""
+        """Run until a signal."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         due = self._next_ns = time.monotonic_ns()
@@ -112,7 +108,6 @@ class Emulator:
             self._next_ns = max(due, now + _SHORTEST_NS)
 
     def _waits(self, late_ns: int) -> bool:
-        """Return whether an ideal unit waits for its client."""
         faults = self._faults
         has_client = self._server.has_client(ROBOT_PORT)
         is_moving = self._is_ideal and has_client and self._arm.mode is Mode.MOVE
@@ -181,7 +176,6 @@ class Emulator:
             self._log.flush()
 
     def _choose(self) -> MotionCommand | None:
-        """Return the newest command that came in time for this cycle."""
         if self._arm.mode is not Mode.MOVE:
             self._waiting.clear()
             self._is_heard = False
@@ -240,7 +234,7 @@ class Emulator:
 
 
 def choose_address(word: str) -> str:
-    """Return the loopback address of a word; of "own", by the process's number."""
+    """Return a loopback address."""
     if word != "own":
         return word
     pid = os.getpid()
@@ -248,10 +242,10 @@ def choose_address(word: str) -> str:
 
 
 def make_faults(words: list[str]) -> tuple[Faults, str, bool, str]:
-    """Return the arm of settings, its address, whether it is ideal, and its log.
+    """Return arm, address, whether it is ideal, and log.
 
     Raises:
-        ValueError: If one is wrong.
+        ValueError: If a setting is invalid.
     """
     settings = take_settings(words, _KEYS)
     answers = {}
@@ -271,7 +265,7 @@ def make_faults(words: list[str]) -> tuple[Faults, str, bool, str]:
 
 
 def main(words: list[str]) -> int:
-    """Run an emulated arm; return the exit code."""
+    """Run the arm."""
     if {"-h", "--help"} & set(words):
         sys.stdout.write(f"{__doc__}\n")
         return 0

@@ -1,9 +1,6 @@
-"""The emulated arm: its motion generator, the conditions on it, modes and errors.
+"""The emulated arm: motion generator, conditions, modes and errors.
 
-One cycle is a millisecond. A command that does not come is replaced by motion at
-constant acceleration; after twenty in a row the arm stops. A command that breaks a
-limit stops it, too. After an error nothing moves until it is recovered from and a new
-motion is started.
+A cycle is a millisecond; README.md has the rules.
 """
 
 from __future__ import annotations
@@ -32,26 +29,26 @@ _RECOVERY = 0.5  # [s] chosen
 
 
 class Arm:
-    """One arm.
+    """One arm; vectors have shape (7,).
 
     Attributes:
-        q: Measured joints, shape (7,), [rad].
-        dq: Shape (7,), [rad/s].
-        q_d: Desired joints, those of the motion generator, shape (7,), [rad].
-        dq_d: Shape (7,), [rad/s].
-        ddq_d: Shape (7,), [rad/s²].
-        errors: Of now, N_ERRORS.
-        reflex_reason: Of the last motion, N_ERRORS.
-        push_torque: Of somebody who leans on it, shape (7,), [N·m].
-        thresholds: Of torque, beyond which it is a collision, shape (7,), [N·m].
-        n_lost: Cycles in a row without a command.
+        q: Measured, [rad].
+        dq: [rad/s].
+        q_d: Of the motion generator, [rad].
+        dq_d: [rad/s].
+        ddq_d: [rad/s²].
+        errors: N_ERRORS.
+        reflex_reason: N_ERRORS, of the last motion.
+        push_torque: External, [N·m].
+        thresholds: Of a collision, [N·m].
+        n_lost: Cycles without a command.
     """
 
     def __init__(self, q: Vec) -> None:
-        """Stand at joints with open brakes, ready for motion.
+        """Stand with open brakes.
 
         Raises:
-            ValueError: If they are not seven inside the limits.
+            ValueError: If not seven joints inside the limits.
         """
         if q.shape != (7,) or (q < FR3.lower).any() or (q > FR3.upper).any():
             raise ValueError(f"q: expected 7 joints inside their limits, got {q}")
@@ -62,7 +59,7 @@ class Arm:
         self.mode = Mode.IDLE
 
     def boot(self) -> None:
-        """Start the control unit: brakes closed, no motion, no error."""
+        """Start the unit: brakes closed, no motion, no error."""
         self.dq, self.dq_d, self.ddq_d = np.zeros(7), np.zeros(7), np.zeros(7)
         self.q_d = self.q.copy()
         self.push_torque = np.zeros(7)
@@ -74,18 +71,18 @@ class Arm:
 
     @property
     def success_rate(self) -> float:
-        """Share of the last hundred commands that came in time; 0 without motion."""
+        """Punctual share of a hundred commands; 0 without motion."""
         is_moving = self.mode is Mode.MOVE
         return sum(self._history) / _RATED if is_moving else 0.0
 
     def start(self) -> None:
-        """Start the joint position generator where the arm is to be now."""
+        """Start the joint position generator."""
         self.mode, self.n_lost, self._is_first = Mode.MOVE, 0, True
         self.reflex_reason = bytearray(N_ERRORS)
         self._history.extend([1] * _RATED)
 
     def end(self, mode: Mode = Mode.IDLE) -> None:
-        """End motion in a mode; what still moves is stopped."""
+        """Stop in a mode."""
         self.mode = mode
 
     def fail(self, error: Error) -> None:
@@ -103,12 +100,12 @@ class Arm:
         self.mode, self._has_power = Mode.OTHER, False
 
     def open_brakes(self) -> None:
-        """Give power back, ready for motion."""
+        """Restore power, ready for motion."""
         if self.mode is Mode.OTHER:
             self.mode, self._has_power = Mode.IDLE, True
 
     def step(self, q_c: Vec | None) -> None:
-        """Advance by one cycle with its command, shape (7,), [rad]; None: none came."""
+        """Advance a cycle with a command (7,), [rad], or none."""
         if self.mode is Mode.MOVE:
             self._history.append(int(q_c is not None))
             if q_c is None:
@@ -136,7 +133,6 @@ class Arm:
         self.q_d = self.q_d + PERIOD * self.dq_d
 
     def _follow(self, q_c: Vec) -> None:
-        """Go where it is commanded, unless a limit stands against it."""
         self.n_lost = 0
         dq = (q_c - self.q_d) / PERIOD
         ddq = (dq - self.dq_d) / PERIOD
@@ -149,7 +145,6 @@ class Arm:
         self.q_d, self.dq_d, self.ddq_d = q_c.copy(), dq, ddq
 
     def _find_violation(self, q_c: Vec, dq: Vec, ddq: Vec, dddq: Vec) -> Error | None:
-        """Return the error of the first limit that a command breaks."""
         low, high = FR3.find_speeds(self.q_d)
         most = 1.0 + _TOLERANCE
         is_near = not self._is_first or np.abs(q_c - self.q_d).max() < _START
@@ -169,7 +164,6 @@ class Arm:
         return next((error for is_well, error in checks if not is_well), None)
 
     def _stop(self) -> None:
-        """Bring the desired joints to rest."""
         most = PERIOD * (_STOPPING if self._has_power else _BRAKING)
         self.dq_d = self.dq_d - np.clip(self.dq_d, -most, most)
         self.q_d = np.clip(self.q_d + PERIOD * self.dq_d, FR3.lower, FR3.upper)

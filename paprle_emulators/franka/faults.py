@@ -1,4 +1,4 @@
-"""Faults of an emulated arm, of its control unit and of the cable to it."""
+"""Faults of arm, unit and cable."""
 
 from __future__ import annotations
 
@@ -16,14 +16,10 @@ _OF_LINK = frozenset(("cable", "lost", "late", "silence"))
 
 
 class Faults:
-    """Faults of one arm; those of the link last ``time`` seconds or until ``none``.
+    """Faults of one arm; those of the link end after ``time`` [s].
 
     Attributes:
-        is_cut: Nothing passes the cable.
-        is_off: The control unit has no power.
-        is_silent: No states are sent.
-        n_boots: How often it was switched on or off.
-        late_cycles: Commands come so many cycles too late.
+        late_cycles: Of commands.
     """
 
     def __init__(self, unit: Unit, hand: Hand | None, seed: int = 0) -> None:
@@ -65,10 +61,10 @@ class Faults:
         return tuple(self._orders)
 
     def apply(self, now_ns: int, order: Mapping[str, Any]) -> None:
-        """Apply an order ``{"fault": NAME, …}``.
+        """Apply ``{"fault": NAME, …}``.
 
         Raises:
-            ValueError: If fault or argument is unknown.
+            ValueError: If invalid.
         """
         arguments = dict(order)
         name = str(arguments.pop("fault", ""))
@@ -84,17 +80,17 @@ class Faults:
             raise ValueError(f"fault '{name}': {err}") from err
 
     def pass_time(self, now_ns: int) -> None:
-        """End the faults whose time is over."""
+        """End expired faults."""
         if now_ns >= self._end_ns:
             self._end_link_faults()
 
     def loses(self) -> bool:
-        """Return whether a packet is lost on its way."""
+        """Return whether a packet is lost."""
         return self._random.random() < self._share
 
     @property
     def is_hurting(self) -> bool:
-        """Whether packets are kept from their receiver."""
+        """Whether packets are lost or late."""
         return self.is_silent or self._share > 0 or self.late_cycles > 0
 
     def _end_link_faults(self) -> None:
@@ -151,6 +147,5 @@ def _guide(arm: Arm) -> None:
 
 
 def _unlock(arm: Arm, mode: Mode) -> None:
-    """Leave a mode that a person chose for that in which motion may start."""
     if arm.mode is mode:
         arm.end(Mode.IDLE)

@@ -1,4 +1,4 @@
-"""The emulated Franka Hand: one motion at a time, answered when it has ended."""
+"""Emulated Franka Hand."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ class Hand:
     """Two fingers.
 
     Attributes:
-        width: Between the fingers, [m].
-        obstacle: Width of an object between them; None: there is none.
-        holds: It has an object in its grasp.
-        is_homed: It knows its widest opening.
-        answers: Requests that have ended, and how.
+        width: [m].
+        obstacle: Width of an object, if any.
+        is_homed: Widest opening is known.
     """
 
     def __init__(self) -> None:
@@ -43,7 +41,7 @@ class Hand:
         """Take a request other than Connect.
 
         Raises:
-            ValueError: If it is malformed.
+            ValueError: If malformed.
         """
         command = request.command
         if command == HandCommand.STOP:
@@ -68,7 +66,7 @@ class Hand:
         self.holds, self._motion = False, motion
 
     def step(self, dt: float) -> None:
-        """Advance by a time, [s]."""
+        """Advance dt [s]."""
         motion = self._motion
         if motion is None:
             return
@@ -92,7 +90,7 @@ class Hand:
             self._end(HandStatus.SUCCESS)
 
     def forget(self) -> None:
-        """Stand as after switching on, not homed."""
+        """Restart, not homed."""
         self._motion, self.holds, self.is_homed = None, False, False
         self.answers.clear()
 

@@ -1,6 +1,6 @@
 """Journal of the emulated arm: requests, commands and cycles.
 
-Stamps are monotonic, [ns], shared by all processes of a host.
+Stamps are monotonic, [ns].
 
     rx,STAMP,COMMAND,HEX                   a request of the robot's port
     cmd,STAMP,MESSAGE,SENT,q1,…,q7         a command, the state that it answers and the
@@ -27,7 +27,7 @@ Stamps = npt.NDArray[np.int64]
 
 
 class Journal:
-    """Writes to an open file, if any."""
+    """Writes to a file, if open."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
@@ -37,11 +37,11 @@ class Journal:
         self._write(f"rx,{stamp_ns},{command},{data.hex()}")
 
     def write_command(self, stamp_ns: int, message: int, sent: int, q: Vec) -> None:
-        """Write a command, shape (7,), [rad]."""
+        """Write a command (7,), [rad]."""
         self._write(f"cmd,{stamp_ns},{message},{sent},{_join(q)}")
 
     def write_arm(self, stamp_ns: int, message: int, arm: Arm, width: float) -> None:
-        """Write the arm's state, and the hand's width, [m]."""
+        """Write the arm and the hand's width, [m]."""
         if self._file is None:
             return
         lost = int(arm.n_lost > 0)
@@ -50,11 +50,11 @@ class Journal:
         self._write(f"arm,{stamp_ns},{message},{flags},{numbers}")
 
     def write_fault(self, stamp_ns: int, order: str) -> None:
-        """Write an order from standard input."""
+        """Write an order."""
         self._write(f"fault,{stamp_ns},{order}")
 
     def flush(self) -> None:
-        """Let readers see what was written."""
+        """Flush the file."""
         if self._file is not None:
             self._file.flush()
 
@@ -72,17 +72,17 @@ class Record:
     """A journal read back: K requests, N commands and M cycles.
 
     Attributes:
-        requests: Commands of requests, shape (K,).
-        request_stamps: Their times, [ns], shape (K,).
-        stamps: Times of commands, [ns], shape (N,).
-        answered: States that they answer, and the last ones sent, shape (N, 2).
+        requests: Shape (K,).
+        request_stamps: Shape (K,), [ns].
+        stamps: Shape (N,), [ns].
+        answered: Answered and last sent state, shape (N, 2).
         commands: Shape (N, 7), [rad].
-        state_stamps: Times of cycles, [ns], shape (M,).
-        flags: Message, mode, lost and error of cycles, shape (M, 4).
-        width: Of the hand, shape (M,), [m].
-        q_d: Desired joints, shape (M, 7), [rad].
-        q: Measured joints, shape (M, 7), [rad].
-        dq: Shape (M, 7), [rad/s].
+        state_stamps: Shape (M,), [ns].
+        flags: Message, mode, lost and error, shape (M, 4).
+        width: Shape (M,), [m].
+        q_d: Shape (M, 7), [rad].
+        q: Measured, [rad].
+        dq: [rad/s].
     """
 
     requests: Stamps
@@ -99,7 +99,7 @@ class Record:
 
 
 def read_journal(path: Path) -> Record:
-    """Return a journal without a partial last line."""
+    """Return a journal's whole lines."""
     lines = [
         line.split(",") for line in path.read_text(encoding="ascii").split("\n")[:-1]
     ]

@@ -1,4 +1,4 @@
-"""The maker's figures of the Franka Research 3, and what follows from them."""
+"""Figures of the Franka Research 3."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOME = (0.0, -math.pi / 4, 0.0, -3 * math.pi / 4, 0.0, math.pi / 2, math.pi / 4)
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a motion generator, one entry a joint, SI.
+    """Limits of a motion generator.
 
     Attributes:
         lower: [rad].
@@ -36,7 +36,7 @@ class Limits:
         speed: Far from the ends, [rad/s].
         offset: Of the speed near an end, [rad/s].
         deceleration: Towards an end, [rad/s²].
-        end_lower: End from which the speed near it is counted, [rad].
+        end_lower: Reference of speed near it, [rad].
         end_upper: Likewise.
         acceleration: [rad/s²].
         jerk: [rad/s³].
@@ -53,7 +53,7 @@ class Limits:
     jerk: float
 
     def find_speeds(self, q: Vec) -> tuple[Vec, Vec]:
-        """Return the lowest and highest speed at joints, shape (7,), [rad/s]."""
+        """Return least and greatest speeds at q, (7,), [rad/s]."""
         room = np.maximum(2.0 * self.deceleration * (self.end_upper - q), 0.0)
         high = np.minimum(self.speed, np.maximum(np.sqrt(room) - self.offset, 0.0))
         room = np.maximum(2.0 * self.deceleration * (q - self.end_lower), 0.0)
@@ -77,7 +77,7 @@ FR3 = Limits(
 
 
 def compute_pose(q: Vec) -> Vec:
-    """Return T_base_flange at joints, shape (4, 4), [m]."""
+    """Return T_base_flange at joints, (4, 4), [m]."""
     pose = np.eye(4)
     for theta, (a, d, alpha) in zip((*q, 0.0), DH, strict=True):
         ct, st, ca, sa = (
@@ -98,10 +98,7 @@ def compute_pose(q: Vec) -> Vec:
 
 
 def make_urdf() -> str:
-    """Return the description that the unit answers GetRobotModel with.
-
-    Joints and limits alone: the client reads no more of it.
-    """
+    """Return a URDF of joints and limits."""
     lines = ['<robot name="fr3">', '<link name="link0"/>']
     for k in range(7):
         a, d, alpha = DH[k]

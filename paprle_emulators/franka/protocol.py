@@ -1,4 +1,4 @@
-"""Wire of the Franka Control Interface, from the control unit's side.
+"""Franka Control Interface, from the control unit's side.
 
 Little endian, packed. Source: frankarobotics/libfranka-common, version 10 of
 ``research_interface/robot`` and 3 of ``research_interface/gripper``.
@@ -62,7 +62,7 @@ class Mode(IntEnum):
 
 
 class Generator(IntEnum):
-    """Motion generators, as the state says them. spec: rbk_types.h."""
+    """Motion generators in the state. spec: rbk_types.h."""
 
     IDLE = 0
     JOINT_POSITION = 1
@@ -102,7 +102,7 @@ class HandStatus(IntEnum):
 
 
 class Error(IntEnum):
-    """Bits of errors that are emulated. spec: error.h."""
+    """Emulated error bits. spec: error.h."""
 
     JOINT_POSITION_LIMITS = 0
     SELF_COLLISION = 2
@@ -186,7 +186,7 @@ _MOVE = struct.Struct("<II6d?7d")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request of a client."""
+    """A client's request."""
 
     port: int
     command: int
@@ -194,28 +194,28 @@ class Request:
     payload: bytes
 
     def read_connect(self) -> tuple[int, int]:
-        """Return the client's version and UDP port.
+        """Return version and UDP port.
 
         Raises:
-            ValueError: If it is no such request.
+            ValueError: If malformed.
         """
         version, port = self._unpack(struct.Struct("<HH"))
         return int(version), int(port)
 
     def read_move(self) -> tuple[int, int]:
-        """Return the controller and motion generator that are asked for.
+        """Return controller and motion generator.
 
         Raises:
-            ValueError: If it is no such request.
+            ValueError: If malformed.
         """
         controller, generator, *_ = self._unpack(_MOVE)
         return int(controller), int(generator)
 
     def read_doubles(self, n: int) -> Vec:
-        """Return its first numbers, shape (n,).
+        """Return the first numbers, (n,).
 
         Raises:
-            ValueError: If it has fewer.
+            ValueError: If there are fewer.
         """
         return np.array(self._unpack(struct.Struct(f"<{n}d")))
 
@@ -229,10 +229,10 @@ class Request:
 
 
 def take_requests(port: int, buffer: bytearray) -> Iterator[Request]:
-    """Yield the whole requests of a stream and remove them from it.
+    """Yield and remove a stream's whole requests.
 
     Raises:
-        ValueError: If it is no such stream.
+        ValueError: If malformed.
     """
     header = HEADER[port]
     while len(buffer) >= header.size:
@@ -255,14 +255,14 @@ def pack_answer(request: Request, status: int, rest: bytes = b"") -> bytes:
 
 
 def pack_version(port: int) -> bytes:
-    """Return what follows the status of a Connect."""
+    """Return a Connect's rest."""
     version = ROBOT_VERSION if port == ROBOT_PORT else HAND_VERSION
     return struct.pack("<H", version)
 
 
 @dataclass(frozen=True, slots=True)
 class MotionCommand:
-    """A client's command of one cycle; ``q`` is [rad], shape (7,)."""
+    """A client's command; ``q`` is (7,), [rad]."""
 
     message_id: int
     q: Vec
@@ -270,7 +270,7 @@ class MotionCommand:
 
 
 def unpack_command(data: bytes) -> MotionCommand | None:
-    """Return a command of the robot's UDP port; None: it is none."""
+    """Return a UDP command, or None."""
     if len(data) != COMMAND_SIZE:
         return None
     found = _COMMAND.unpack(data)
@@ -279,7 +279,7 @@ def unpack_command(data: bytes) -> MotionCommand | None:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The rest of a state, besides its numbers; errors are N_ERRORS bytes."""
+    """The rest of a state; errors are N_ERRORS bytes."""
 
     generator: int
     controller: int
@@ -290,7 +290,7 @@ class Flags:
 
 
 def pack_state(message_id: int, floats: npt.NDArray[np.float32], flags: Flags) -> bytes:
-    """Return a state of the robot; ``floats`` has shape (N_FLOATS,)."""
+    """Return a robot state of floats (N_FLOATS,)."""
     tail = _TAIL.pack(
         flags.generator,
         flags.controller,
@@ -303,5 +303,5 @@ def pack_state(message_id: int, floats: npt.NDArray[np.float32], flags: Flags) -
 
 
 def pack_hand_state(message_id: int, width: float, most: float, holds: bool) -> bytes:
-    """Return a state of the hand; widths are [m]."""
+    """Return a hand state, [m]."""
     return _HAND_STATE.pack(message_id, width, most, holds, 30)

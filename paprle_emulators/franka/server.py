@@ -1,4 +1,4 @@
-"""The control unit's TCP and UDP ports, in one thread; one client at each port."""
+"""The unit's ports."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ _CHUNK = 4096  # chosen: bytes of one reading
 
 
 class _Port:
-    """One TCP port, its client, and the UDP address that the client gave."""
-
     def __init__(self, address: str, number: int) -> None:
         self.address, self.number = address, number
         self.listener: socket.socket | None = None
@@ -59,11 +57,7 @@ class _Port:
 
 
 class Server:
-    """Ports of one address.
-
-    Attributes:
-        n_clients: How often somebody connected to the robot's port.
-    """
+    """Ports of one address."""
 
     def __init__(self, address: str, has_hand: bool) -> None:
         self.address = address
@@ -81,17 +75,17 @@ class Server:
             port.open()
 
     def leave(self) -> None:
-        """Close everything, as a unit that loses power; may be called twice."""
+        """Close everything."""
         for port in self._ports.values():
             port.close()
 
     def has_client(self, number: int) -> bool:
-        """Whether a client has connected and asked for states."""
+        """Return whether a client asked for states."""
         port = self._ports.get(number)
         return port is not None and port.peer is not None
 
     def receive(self, timeout: float) -> tuple[list[Request], list[bytes]]:
-        """Wait for something, [s] at most; return requests and robot commands."""
+        """Wait, [s]; return requests and robot commands."""
         nodes = {node: port for port in self._ports.values() for node in _list(port)}
         found, _, _ = select.select(list(nodes), [], [], timeout)
         requests: list[Request] = []
@@ -107,7 +101,7 @@ class Server:
         return requests, packets
 
     def answer(self, number: int, data: bytes) -> None:
-        """Send an answer to the client of a port."""
+        """Answer a port's client."""
         port = self._ports[number]
         if port.client is not None:
             try:
@@ -116,7 +110,7 @@ class Server:
                 port.drop()
 
     def send_state(self, number: int, data: bytes) -> None:
-        """Send a state to the client of a port."""
+        """Send a port's client a state."""
         port = self._ports[number]
         if port.peer is not None and port.udp is not None:
             with contextlib.suppress(OSError):  # nobody listens there any more
@@ -168,7 +162,6 @@ class Server:
             return []
 
     def _take(self, port: _Port) -> Iterator[Request]:
-        """Yield requests; greet a client by the way."""
         for request in take_requests(port.number, port.buffer):
             if request.command != 0:
                 yield request
@@ -183,7 +176,6 @@ class Server:
 
 
 def _has_gone(client: socket.socket) -> bool:
-    """Whether a client has closed its end."""
     try:
         return not client.recv(1, socket.MSG_PEEK)
     except BlockingIOError:
@@ -193,6 +185,5 @@ def _has_gone(client: socket.socket) -> bool:
 
 
 def _list(port: _Port) -> list[socket.socket]:
-    """Return what may have news."""
     nodes = (port.listener, port.client, port.udp)
     return [node for node in nodes if node is not None]

@@ -1,6 +1,6 @@
-"""The control unit: requests of the robot's port, answers, and states.
+"""Robot requests, answers and states of the control unit.
 
-Source: ``robot_impl.cpp`` of libfranka, by what it expects in each case.
+Source: ``robot_impl.cpp`` of libfranka.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Unit:
     """Answers for one arm.
 
     Attributes:
-        needs_manual: Errors that a person has to recover from at the unit.
+        needs_manual: Errors that need recovery at the unit.
     """
 
     def __init__(self, arm: Arm) -> None:
@@ -69,7 +69,7 @@ class Unit:
         """Return the answers to a request other than Connect.
 
         Raises:
-            ValueError: If it is malformed or unknown.
+            ValueError: If malformed or unknown.
         """
         command = Command(request.command)
         if command is Command.GET_ROBOT_MODEL:
@@ -83,16 +83,16 @@ class Unit:
         return [pack_answer(request, self._set(request, command))]
 
     def finish(self) -> list[bytes]:
-        """End a motion as its client asked in its last command; return the answer."""
+        """End a motion; return the answer."""
         self.arm.end()
         return self._end_move(MoveStatus.SUCCESS)
 
     def forget(self) -> None:
-        """Owe no answers to a client that has gone."""
+        """Drop a lost client's answers."""
         self._move = self._recovery = None
 
     def note_cycle(self) -> list[bytes]:
-        """Return the answers that are due after a cycle."""
+        """Return answers due after a cycle."""
         answers: list[bytes] = []
         if self._move is not None and self.arm.mode is not Mode.MOVE:
             is_reflex = self.arm.mode is Mode.REFLEX
@@ -106,7 +106,7 @@ class Unit:
         return answers
 
     def pack_state(self, message_id: int) -> bytes:
-        """Return the state of a cycle."""
+        """Return a cycle's state."""
         arm, floats = self.arm, self._floats
         for name, values in (
             ("q", arm.q),

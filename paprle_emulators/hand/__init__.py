@@ -1,1 +1,1 @@
-"""An emulated RealSense with a view of a hand."""
+"""Emulated RealSense, viewing a hand."""

@@ -27,7 +27,7 @@ from paprle_emulators.command_line import read_number, say, serve, take_settings
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the camera."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,7 +1,4 @@
-"""Images and depth of the hand of ``paprle_emulators.hand.model``.
-
-Photo-trained trackers find it. Not simulated: light, texture, holes and edges of depth.
-"""
+"""Images and depth of the hand of ``paprle_emulators.hand.model``."""
 
 from __future__ import annotations
 
@@ -25,19 +22,14 @@ _PALM = (0, 1, 5, 9, 13, 17)
 
 
 class DrawnPicture(NamedTuple):
-    """An image.
-
-    Attributes:
-        rgb: Shape (480, 640, 3), uint8.
-        depth: Shape (480, 640), uint16, counts of ``DEPTH_UNIT``.
-    """
+    """An image (480, 640, 3) and depth (480, 640), in ``DEPTH_UNIT``."""
 
     rgb: npt.NDArray[np.uint8]
     depth: npt.NDArray[np.uint16]
 
 
 def draw(*hands: Hand) -> DrawnPicture:
-    """Return an image of hands of ``make_hand``."""
+    """Return an image of hands."""
     import cv2  # noqa: PLC0415 - whoever draws has it
 
     width, height = _SIZE

@@ -1,8 +1,7 @@
-"""A hand of straight bones, for recordings and images.
+"""A hand of straight bones.
 
 Landmarks in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root, 5 to 8 index,
 9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Axes: x right, y down, z away.
-Not simulated: skin, shadows, occlusion between fingers.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ class Hand(NamedTuple):
     """One hand in an image.
 
     Attributes:
-        uv: Landmarks in the image, shape (21, 2), [px].
-        depth: Along z at each, shape (21,), [m].
+        uv: Landmarks, shape (21, 2), [px].
+        depth: Shape (21,), [m].
         shape: Landmarks about the middle, shape (21, 3), [m].
     """
 
@@ -46,13 +45,7 @@ class Hand(NamedTuple):
 
 
 class HandFrame(NamedTuple):
-    """Hands in one image.
-
-    Attributes:
-        stamp_ns: Time of the image, [ns].
-        focal: Focal lengths, x and y, [px].
-        centre: Principal point, [px].
-    """
+    """Hands in an image; ``focal`` and ``centre`` in [px]."""
 
     stamp_ns: int
     seq: int
@@ -61,16 +54,14 @@ class HandFrame(NamedTuple):
     hands: tuple[Hand, ...]
 
     def find(self, label: Label) -> Hand | None:
-        """Return a hand by its label, or None."""
+        """Return a hand, or None."""
         return next((hand for hand in self.hands if hand.label == label), None)
 
 
 def make_shape(curl: float = 0.0, pinch: float = 0.0) -> Array:
-    """Return landmarks of an upright hand about its middle, shape (21, 3), [m].
+    """Return an upright hand's landmarks about its middle, (21, 3), [m].
 
-    Args:
-        curl: 0 flat … 1 fist.
-        pinch: 0, or 1 for touching thumb and index.
+    ``curl``: 0 flat … 1 fist; ``pinch``: 1 joins thumb and index.
     """
     shape = np.zeros((21, 3))
     for finger in range(5):
@@ -95,13 +86,10 @@ def make_shape(curl: float = 0.0, pinch: float = 0.0) -> Array:
 def make_hand(
     p_cam: Array, label: Label = "right", curl: float = 0.0, pinch: float = 0.0
 ) -> Hand:
-    """Return a hand as seen by a depth camera.
+    """Return a hand with its middle finger's root at ``p_cam``.
 
-    Args:
-        p_cam: Root of the middle finger, camera axes, shape (3,), [m].
-        label: Left or right.
-        curl: 0 flat … 1 fist.
-        pinch: 0, or 1 for touching thumb and index.
+    ``p_cam`` is in camera axes, (3,), [m]. ``curl``: 0 flat … 1 fist; ``pinch``: 1
+    joins thumb and index.
     """
     shape = make_shape(curl, pinch)
     if label == "left":
@@ -112,5 +100,5 @@ def make_hand(
 
 
 def make_frame(t: float, seq: int, *hands: Hand) -> HandFrame:
-    """Return hands with the image's time [s] and number."""
+    """Return hands at a time [s]."""
     return HandFrame(round(t * 1e9), seq, (FOCAL, FOCAL), CENTRE, hands)

@@ -1,7 +1,4 @@
-"""A RealSense on the network with a view of a hand, by librealsense's DDS server.
-
-Not simulated: USB, distinct sensor positions, noise, holes of depth.
-"""
+"""A network RealSense, by librealsense's DDS server."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _REPLY = 0.02  # [s] measured: a quicker answer comes before the client waits fo
 
 
 class EmulatedRealsense:
-    """One camera, plugged in or not."""
+    """One camera."""
 
     def __init__(self, domain: int) -> None:
         self._participant = dds.participant()
@@ -73,7 +70,7 @@ class EmulatedRealsense:
             self._streams = []
 
     def show(self) -> None:
-        """Send an image of the hand with depth."""
+        """Send the hand with depth."""
         if not self._is_open:
             return
         hands = [make_hand(self.p, curl=self.curl)] if self.is_shown else []

@@ -1,1 +1,1 @@
-"""An emulated inertial sensor on a pseudo-terminal."""
+"""Emulated inertial sensor."""

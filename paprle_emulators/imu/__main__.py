@@ -39,7 +39,7 @@ KEYS = ("packet", "port", "rate", "fault")
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the sensor."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,11 +1,7 @@
-"""Packets of an inertial sensor on a serial line, as its firmware writes them.
+"""Packets of an inertial sensor on a serial line, little-endian.
 
-Little-endian. ``attitude`` is ARBot's sensor (cake-lab/AR-CV, final.py); ``inertial``
-is the form of PAPRLE's own firmware (leaders/hand_imu/README.md)::
-
-    attitude  0xAA | uint32 µs | 4 × float32 w x y z | XOR of all before        22 bytes
-    inertial  0xAB | uint32 µs | 3 × float32 gyroscope [rad/s]
-                   | 3 × float32 accelerometer [m/s²] | CRC-16 of all before    31 bytes
+``attitude`` is ARBot's (cake-lab/AR-CV, final.py), ``inertial`` PAPRLE's own; both are
+in leaders/hand_imu/README.md.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ _POLYNOMIAL, _START = 0x1021, 0xFFFF  # spec: CRC-16/CCITT-FALSE
 
 
 def encode(kind: PacketKind, t_us: int, values: Sequence[float]) -> bytes:
-    """Return a packet of four or six numbers at the sensor's time, [µs]."""
+    """Return a packet of a time [µs]."""
     counter = t_us & 0xFFFFFFFF
     body = struct.pack(f"<BI{len(values)}f", _HEADERS[kind], counter, *values)
     if kind == "attitude":
@@ -31,7 +27,7 @@ def encode(kind: PacketKind, t_us: int, values: Sequence[float]) -> bytes:
 
 
 def compute_crc(data: bytes) -> int:
-    """Return the CRC-16 of bytes, most significant bit first."""
+    """Return the CRC-16, most significant bit first."""
     crc = _START
     for byte in data:
         crc ^= byte << 8

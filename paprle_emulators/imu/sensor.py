@@ -1,8 +1,4 @@
-"""An inertial sensor on a pseudo-terminal, with faults.
-
-After ``start`` it writes packets on its own clock.
-Not simulated: baud rate, noise, bias, USB buffering.
-"""
+"""An inertial sensor on a pseudo-terminal, with faults."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ _RATE = 0.5  # [rad/s] chosen: a hand that turns slowly
 
 
 def turn_slowly(kind: PacketKind) -> SensorMotion:
-    """Return a level motion turning about the vertical, for a kind of packets."""
+    """Return a level turn about the vertical."""
 
     def measure(t: float) -> Sequence[float]:
         if kind == "attitude":
@@ -41,12 +37,7 @@ def turn_slowly(kind: PacketKind) -> SensorMotion:
 
 
 class EmulatedImu:
-    """A sensor.
-
-    Attributes:
-        path: Of the terminal.
-        kind: Of its packets.
-    """
+    """A sensor; ``path`` is its terminal's."""
 
     def __init__(
         self,
@@ -56,7 +47,6 @@ class EmulatedImu:
         motion: SensorMotion | None = None,
         seed: int = 0,
     ) -> None:
-        """Plug it in; ``run`` or ``write`` sends."""
         self.path, self.kind, self._rate = link, kind, rate
         self._motion = motion or turn_slowly(kind)
         self._rng = np.random.default_rng(seed)
@@ -71,7 +61,7 @@ class EmulatedImu:
         self.plug()
 
     def plug(self) -> None:
-        """Plug it in under the same name; a client must send ``start``."""
+        """Plug it in, idle until ``start``."""
         with self._lock:
             self.unplug()
             self._master, self._slave = os.openpty()
@@ -92,7 +82,7 @@ class EmulatedImu:
                     os.close(end)
 
     def set_fault(self, fault: Fault, share: float = 1.0) -> None:
-        """Set a fault of the next packets."""
+        """Set a fault."""
         if fault == "restart":
             self._begin_t = self._t
             return
@@ -106,7 +96,7 @@ class EmulatedImu:
                 self._write_next()
 
     def run(self) -> None:
-        """Write at its rate in a thread until ``close``."""
+        """Write in a thread until ``close``."""
         self._thread = threading.Thread(target=self._keep_on, name="emulated imu")
         self._thread.start()
 

@@ -1,1 +1,1 @@
-"""An emulated phone at the page, and a lossy radio."""
+"""Emulated phone and radio."""

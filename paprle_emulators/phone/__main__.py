@@ -31,7 +31,7 @@ KEYS = ("page", "radius", "period", "rate", "seconds", "certificate")
 
 
 def main(words: Sequence[str]) -> int:
-    """Move on a circle; return the exit code."""
+    """Move on a circle."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,8 +1,7 @@
-"""A phone that sends the messages of PAPRLE's page, over real TLS, with faults.
+"""A phone at PAPRLE's page, over real TLS, with faults.
 
 Messages are JSON in a WebSocket of two subprotocols, ``paprle`` and the token:
-``hello`` first, then ``sample``; ``clock`` is answered (leaders/webxr/README.md). Not
-simulated: ARCore's drift and jitter, browser, radio.
+``hello`` first, then ``sample``; ``clock`` is answered (leaders/webxr/README.md).
 """
 
 from __future__ import annotations
@@ -31,11 +30,7 @@ _PATIENCE = 5.0  # [s] chosen: a busy machine
 
 
 class EmulatedPhone:
-    """One phone on its page.
-
-    Attributes:
-        skew: Clock offset to ours, [s].
-    """
+    """A phone; ``skew`` is in [s]."""
 
     def __init__(
         self,
@@ -46,7 +41,6 @@ class EmulatedPhone:
         page: str = "emulated",
         through: tuple[str, int] | None = None,
     ) -> None:
-        """Connect."""
         self.status: dict[str, Any] = {}
         self.skew = 0.0
         self.seq = self.press = 0
@@ -64,18 +58,15 @@ class EmulatedPhone:
         self.is_held = True
 
     def let_go(self) -> None:
-        """Release it."""
+        """Release the dead-man."""
         self.is_held = False
 
     def make_sample(
         self, p: Numbers = (0, 0, 0), q: Numbers = _UNIT, **changes: object
     ) -> dict[str, Any]:
-        """Return the next message, with changes of its hands (``tracked``) or of it.
+        """Return the next message, changed as given.
 
-        Args:
-            p: Position, axes of WebXR, [m].
-            q: Orientation, x, y, z, w.
-            **changes: Members to set.
+        ``p`` is in axes of WebXR, [m]; ``q`` is x, y, z, w.
         """
         self.seq += 1
         hand = {
@@ -106,7 +97,7 @@ class EmulatedPhone:
         self.send(self.make_sample(p, q, **changes))
 
     def try_tell(self, p: Numbers) -> bool:
-        """Send a position; return whether the connection was open."""
+        """Send a position; return success."""
         try:
             self.tell(p)
         except ConnectionClosed:
@@ -156,13 +147,7 @@ class Line:
         certificate: str = "",
         through: tuple[str, int] | None = None,
     ) -> None:
-        """Open it.
-
-        Args:
-            address: With the token behind ``#``.
-            certificate: Required server certificate; empty: any.
-            through: Proxy to connect to.
-        """
+        """Open an address with ``#`` token; no certificate accepts any."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="emulated phone"
@@ -175,11 +160,11 @@ class Line:
             raise
 
     def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
-        """Pass messages to a callback, which may return an answer."""
+        """Pass messages to an answering callback."""
         asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
 
     def send(self, data: str | bytes) -> None:
-        """Send raw data; raise ``ConnectionClosed`` when closed."""
+        """Send raw data; raise ``ConnectionClosed`` if closed."""
         self._do(self.connection.send(data))
 
     def drop(self) -> None:
@@ -188,7 +173,7 @@ class Line:
         self._end()
 
     def close(self) -> None:
-        """Close the connection; allowed after ``drop``."""
+        """Close the connection."""
         if not self._loop.is_closed():
             self._do(self.connection.close())
             self._end()

@@ -1,6 +1,6 @@
-"""A radio between a phone and its server, with losses and stalls of TCP.
+"""A lossy radio.
 
-A lost segment delays all that follow by a round trip and three segments at best.
+A lost segment delays all later ones by a round trip and three segments at best.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _READY = 5.0  # [s] chosen: a busy machine
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Radio:
-    """Impairments of a radio link.
+    """Impairments of a radio.
 
     Attributes:
         delay: One way, [s].
         loss: Share of repeated segments.
-        again: Duration of a repetition, [s].
-        stall: Duration of a stall, [s].
+        again: Of a repetition, [s].
+        stall: [s].
         every: Period of stalls, [s]; 0: never.
     """
 
@@ -36,12 +36,7 @@ class Radio:
 
 
 class Proxy:
-    """Proxy of a server over a radio.
-
-    Attributes:
-        address: Set by ``open``.
-        n_lost: Repeated segments.
-    """
+    """Proxy over a radio."""
 
     def __init__(self, server: tuple[str, int], radio: Radio) -> None:
         self._server, self._radio = server, radio
@@ -97,7 +92,6 @@ class Proxy:
     async def _copy(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Copy one direction in order, each segment when due."""
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         sending = asyncio.create_task(self._send(waiting, writer))
         loop, due = asyncio.get_running_loop(), 0.0

@@ -1,1 +1,1 @@
-"""An emulated AgileX PiPER: servos, modes, faults and its CAN bus."""
+"""Emulated AgileX PiPER."""

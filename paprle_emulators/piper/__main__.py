@@ -72,7 +72,7 @@ class Options:
         """Return the options of ``key=value`` words.
 
         Raises:
-            ValueError: If a word or key is invalid.
+            ValueError: If one is invalid.
         """
         known = [field.name for field in fields(cls) if field.name != "faults"]
         words = [arg.partition("=") for arg in args]
@@ -87,7 +87,7 @@ class Options:
 
 
 class Emulator:
-    """The arm, its bus, faults and journal in one loop."""
+    """Loop of arm, bus, faults and journal."""
 
     def __init__(self, faults: ArmFaults, server: Server, journal: Journal) -> None:
         self._arm, self._server, self._journal = faults.arm, server, journal
@@ -166,7 +166,7 @@ def print_line(values: dict[str, object]) -> None:
 
 
 def main(args: list[str]) -> int:
-    """Run an emulated arm; return the exit code."""
+    """Run the arm."""
     if {"-h", "--help"} & set(args):
         sys.stdout.write(f"{__doc__}\n")
         return 0

@@ -1,7 +1,6 @@
-"""The emulated arm: servos, gravity, modes and limits.
+"""The emulated arm.
 
-Enabled joints are critically damped servos; without power the arm sinks. It holds its
-last target without a deadline.
+Servos are critically damped and hold their last target without a deadline.
 """
 
 from __future__ import annotations
@@ -78,20 +77,19 @@ def compute_gravity(q: Vec) -> Vec:
 
 
 class EmulatedArm:
-    """One PiPER with its gripper.
+    """One PiPER with its gripper; vectors have shape (6,).
 
     Attributes:
-        q: Joints, shape (6,), [rad].
-        dq: Shape (6,), [rad/s].
-        tau: Motor torques, shape (6,), [N·m].
-        opening: Of the gripper, [m].
-        error: Bits of 0x2A1: joints over their limit in the high byte.
+        q: [rad].
+        dq: [rad/s].
+        tau: [N·m].
+        opening: [m].
+        error: Of 0x2A1: joints over limits in the high byte.
     """
 
     def __init__(
         self, q: Vec, firmware: str, stroke: int = 70, lag: float = LAG
     ) -> None:
-        """Stand at joints."""
         self.q = np.array(q, dtype=np.float64)
         self.dq = np.zeros(N_JOINTS)
         self.tau = np.zeros(N_JOINTS)
@@ -122,7 +120,7 @@ class EmulatedArm:
 
     @property
     def is_moving(self) -> bool:
-        """Whether a joint is away from its target."""
+        """Whether a joint is off target."""
         return bool(np.abs(self._target - self.q).max() > 1e-3)
 
     @property
@@ -132,7 +130,7 @@ class EmulatedArm:
         return math.copysign(self._effort, away) if abs(away) > 1e-4 else 0.0
 
     def take(self, frame: Frame) -> list[Frame]:
-        """Execute a frame's command; return the answers."""
+        """Execute a frame; return the answers."""
         if frame.is_error or len(frame.data) != 8:
             return []
         if frame.can_id in JOINTS:
@@ -142,18 +140,18 @@ class EmulatedArm:
         return []
 
     def press_stop(self) -> None:
-        """Stop as by the button: a damped descent until reset."""
+        """Stop: damped descent until reset."""
         self.status = ArmStatus.EMERGENCY_STOP
 
     def reset(self) -> None:
-        """Clear all errors; motors lose power at once."""
+        """Clear errors; motors lose power."""
         self.status, self.error = ArmStatus.NORMAL, 0
         self.mode = ControlMode.STANDBY
         self.move_mode = 0
         self.is_enabled[:] = False
 
     def step(self, dt: float) -> None:
-        """Advance by dt [s]."""
+        """Advance dt [s]."""
         is_falling = self.status is ArmStatus.EMERGENCY_STOP
         gravity = compute_gravity(self.q)
         if self.status is ArmStatus.NORMAL and self.mode is ControlMode.CAN:
@@ -176,7 +174,7 @@ class EmulatedArm:
         self._step_gripper(dt)
 
     def push(self, joint: int, by: float) -> None:
-        """Move a joint (from 0) by hand, [rad]."""
+        """Move a joint (from 0), [rad]."""
         self.q[joint] = np.clip(self.q[joint] + by, _LOW[joint], _HIGH[joint])
         self._target, self._reference = self.q.copy(), self.q.copy()
         self.dq[:] = 0.0

@@ -1,8 +1,4 @@
-"""A python-can back-end to the emulated arm: ``interface="emucan"``.
-
-A unix SOCK_SEQPACKET socket carries one ``struct can_frame`` per packet, without
-loopback. It is registered by the entry point ``can.interface``.
-"""
+"""python-can back-end ``interface="emucan"``, by entry point ``can.interface``."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from paprle_emulators.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpac
 
 
 class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
-    """One node on the bus of ``python -m paprle_emulators.piper``.
+    """A bus node.
 
     Raises:
         can.CanInitializationError: If the socket has no listener.
@@ -40,10 +36,10 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         super().__init__(channel=channel, can_filters=can_filters, **kwargs)
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:  # noqa: ARG002 - never waits
-        """Send a frame without waiting.
+        """Send without waiting.
 
         Raises:
-            can.CanOperationError: If the bus is full or closed.
+            can.CanOperationError: If full or closed.
         """
         frame = Frame(msg.arbitration_id, bytes(msg.data), msg.is_error_frame)
         try:
@@ -81,7 +77,6 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         return message, False
 
     def _receive(self) -> bytes | None:
-        """Return the next packet; None: none waits; b"": closed."""
         try:
             return self._socket.recv(FRAME_SIZE)
         except BlockingIOError:

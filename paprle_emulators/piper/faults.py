@@ -1,4 +1,4 @@
-"""Faults of the emulated arm: bus, motors and operators."""
+"""Faults of an arm."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _LOW_VOLTAGE = 17.0  # [V] chosen: of 24 V
 
 
 class ArmFaults:
-    """Faults of one arm; bus faults last ``time`` seconds or until ``none``.
+    """Faults of one arm; those of the bus end after ``time`` [s].
 
     Attributes:
-        motor_bits: Status bits by joint from 0; 6: the gripper.
-        warm: Normal temperatures by joint from 0, [°C].
+        motor_bits: By joint from 0; 6: gripper.
+        warm: Normal temperatures by joint, [°C].
     """
 
     def __init__(self, arm: EmulatedArm, seed: int = 0) -> None:
@@ -84,10 +84,10 @@ class ArmFaults:
         return tuple(self._commands)
 
     def apply(self, now_ns: int, command: Mapping[str, Any]) -> None:
-        """Apply a command ``{"fault": NAME, …}``.
+        """Apply ``{"fault": NAME, …}``.
 
         Raises:
-            ValueError: If fault or argument is unknown.
+            ValueError: If invalid.
         """
         arguments = dict(command)
         name = str(arguments.pop("fault", ""))
@@ -216,7 +216,6 @@ class ArmFaults:
         self.arm.mode = ControlMode.TEACHING
 
     def _leave_in_mit(self) -> None:
-        """Leave the arm in MIT or JS mode."""
         self.arm.mode, self.arm.move_mode = ControlMode.CAN, MOVE_M
 
     def _disable(self, joint: int = 1) -> None:

@@ -1,6 +1,6 @@
 """Journal of the emulated arm: received commands and states.
 
-Stamps are monotonic, [ns], shared by all processes of a host.
+Stamps are monotonic, [ns].
 
     rx,STAMP,ID,HEX              a received frame
     arm,STAMP,q1,…,q6,opening,dq1,…,dq6,mode,status,enabled   [rad], [m], [rad/s]
@@ -32,7 +32,7 @@ Stamps = npt.NDArray[np.int64]
 
 
 class Journal:
-    """Writes to an open file, if any."""
+    """Writes to a file, if open."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
@@ -42,7 +42,7 @@ class Journal:
         self._write(f"rx,{stamp_ns},{frame.can_id:#x},{frame.data.hex()}")
 
     def write_arm(self, stamp_ns: int, arm: EmulatedArm) -> None:
-        """Write the arm's state, and flush."""
+        """Write and flush the arm's state."""
         numbers = ",".join(f"{x:.7f}" for x in (*arm.q, arm.opening, *arm.dq))
         flags = "".join("1" if is_on else "0" for is_on in arm.is_enabled)
         self._write(f"arm,{stamp_ns},{numbers},{arm.mode:d},{arm.status:d},{flags}")
@@ -50,7 +50,7 @@ class Journal:
             self._file.flush()
 
     def write_fault(self, stamp_ns: int, command: str) -> None:
-        """Write a command from standard input."""
+        """Write a command."""
         self._write(f"fault,{stamp_ns},{command}")
 
     def _write(self, line: str) -> None:
@@ -60,16 +60,16 @@ class Journal:
 
 @dataclass(frozen=True)
 class Record:
-    """A journal read back; N commands and M states.
+    """A journal read back; K frames, N commands and M states.
 
     Attributes:
-        ids: Received frame IDs, shape (K,).
-        id_stamps: Their times, [ns], shape (K,).
-        stamps: Times of complete joint commands, [ns], shape (N,).
-        commands: Six joints and opening, shape (N, 7), [rad], [m]; NaN: no opening yet.
-        state_stamps: Times of states, [ns], shape (M,).
-        q: Six joints and opening, shape (M, 7), [rad], [m].
-        dq: Six joints, shape (M, 6), [rad/s].
+        ids: Shape (K,).
+        id_stamps: Shape (K,), [ns].
+        stamps: Of complete commands, shape (N,), [ns].
+        commands: Joints and opening, shape (N, 7), [rad], [m]; NaN: no opening yet.
+        state_stamps: Shape (M,), [ns].
+        q: Shape (M, 7), [rad], [m].
+        dq: Shape (M, 6), [rad/s].
     """
 
     ids: Stamps
@@ -84,7 +84,7 @@ class Record:
 
 
 def read_journal(path: Path) -> Record:
-    """Return a journal without a partial last line."""
+    """Return a journal's whole lines."""
     text = path.read_text(encoding="ascii")
     lines = [line.split(",") for line in text.split("\n")[:-1]]
     frames = [(int(w[1]), int(w[2], 16), w[3]) for w in lines if w[0] == "rx"]

@@ -1,8 +1,7 @@
-"""The PiPER's CAN frames from the arm's side: it reads commands and packs reports.
+"""The PiPER's CAN frames from the arm's side.
 
 Big-endian; joints in 0.001°, the gripper in 0.001 mm of opening and 0.001 N·m.
-Source: AgileX's PiPER manual, interface protocol V2. Neither the vendor's SDK nor a
-driver is used: both are what this arm is for.
+Source: AgileX's PiPER manual, interface protocol V2.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _ID_MASK = 0x1FFFFFFF  # spec: CAN_EFF_MASK of linux/can.h
 
 
 class Frame(NamedTuple):
-    """One CAN frame: id, up to eight bytes, and an error flag."""
+    """One CAN frame."""
 
     can_id: int
     data: bytes
@@ -62,7 +61,7 @@ class Frame(NamedTuple):
 
 
 class ControlMode(IntEnum):
-    """Source of the arm's commands (byte 0 of 0x2A1)."""
+    """Source of commands (byte 0 of 0x2A1)."""
 
     STANDBY = 0
     CAN = 1
@@ -70,7 +69,7 @@ class ControlMode(IntEnum):
 
 
 class ArmStatus(IntEnum):
-    """Status of the arm (byte 1 of 0x2A1)."""
+    """Arm status (byte 1 of 0x2A1)."""
 
     NORMAL = 0
     EMERGENCY_STOP = 1
@@ -81,7 +80,7 @@ class ArmStatus(IntEnum):
 
 
 class MotorBit(IntEnum):
-    """Bits of a motor's status (byte 5 of 0x261 …, byte 6 of 0x2A8)."""
+    """Motor status bits (0x261 …, byte 5; 0x2A8, byte 6)."""
 
     VOLTAGE_LOW = 0
     MOTOR_HOT = 1
@@ -94,20 +93,20 @@ class MotorBit(IntEnum):
 
 
 def pack_frame(frame: Frame) -> bytes:
-    """Return the ``struct can_frame`` of a frame."""
+    """Return a frame as ``struct can_frame``."""
     flag = ERROR_FLAG if frame.is_error else 0
     return _FRAME.pack(frame.can_id | flag, len(frame.data), frame.data)
 
 
 def unpack_frame(packet: bytes) -> Frame:
-    """Return the frame in a ``struct can_frame``."""
+    """Return a ``struct can_frame``'s frame."""
     can_id, length, data = _FRAME.unpack(packet)
     is_error = bool(can_id & ERROR_FLAG)
     return Frame(can_id & _ID_MASK, data[: min(length, 8)], is_error)
 
 
 def to_millideg(angle: float) -> int:
-    """Return [rad] in 0.001°, rounded."""
+    """Return [rad] in 0.001°."""
     return round(math.degrees(angle) * 1e3)
 
 
@@ -130,30 +129,30 @@ def unpack_pair(data: bytes) -> tuple[int, int]:
 def pack_status(
     mode: int, status: int, move_mode: int, is_moving: bool, error: int
 ) -> bytes:
-    """Return the payload of 0x2A1; limit bits are in the high byte of ``error``."""
+    """Return 0x2A1; ``error`` has limit bits in its high byte."""
     return struct.pack(">BBBBBBH", mode, status, move_mode, 0, is_moving, 0, error)
 
 
 def pack_gripper_state(opening_um: int, torque_mnm: int, bits: int) -> bytes:
-    """Return the payload of 0x2A8."""
+    """Return 0x2A8."""
     return struct.pack(">ihBx", opening_um, torque_mnm, bits)
 
 
 def unpack_gripper(data: bytes) -> tuple[int, int, int]:
-    """Return opening [0.001 mm], torque [0.001 N·m] and code of 0x159."""
+    """Return [0.001 mm], [0.001 N·m] and code of 0x159."""
     opening, torque, code, _ = struct.unpack(">ihBB", data)
     return opening, torque, code
 
 
 def pack_motor_fast(speed: float, current: float, position: float) -> bytes:
-    """Return the payload of 0x251 …: [rad/s], [A], [rad]."""
+    """Return 0x251 …: [rad/s], [A], [rad]."""
     return struct.pack(
         ">hhi", _to_int16(speed * 1e3), _to_int16(current * 1e3), to_millideg(position)
     )
 
 
 def pack_motor_slow(voltage: float, driver: int, motor: int, bits: int) -> bytes:
-    """Return the payload of 0x261 …: [V], two temperatures [°C], status bits."""
+    """Return 0x261 …: [V], two temperatures [°C], status bits."""
     return struct.pack(">HhbBH", round(voltage * 10), driver, motor, bits, 0)
 
 
@@ -163,18 +162,18 @@ def parse_firmware(text: str) -> tuple[int, ...]:
 
 
 def pack_gripper_settings(stroke_mm: int) -> bytes:
-    """Return the payload of 0x47E: the gripper's stroke, 0 if not set."""
+    """Return 0x47E: stroke, 0 if not set."""
     return struct.pack(">BBB5x", 100, stroke_mm, 1)
 
 
 def pack_limits(joint: int, low_deg: float, high_deg: float, speed: float) -> bytes:
-    """Return the payload of 0x473: joint from 1, [°], [rad/s]."""
+    """Return 0x473: joint from 1, [°], [rad/s]."""
     numbers = (joint, round(high_deg * 10), round(low_deg * 10), round(speed * 1e3))
     return struct.pack(">BhhHx", *numbers)
 
 
 def pack_acceleration(joint: int, acceleration: float) -> bytes:
-    """Return the payload of 0x47C: joint from 1, [rad/s²]."""
+    """Return 0x47C: joint from 1, [rad/s²]."""
     return struct.pack(">BH5x", joint, round(acceleration * 1e3))
 
 

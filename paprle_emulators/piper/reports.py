@@ -1,4 +1,4 @@
-"""Reports of the emulated arm: frames of 0x2A0, 0x250 and 0x260."""
+"""Reports of the arm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SLOW_PERIOD_NS = 50_000_000  # [ns] chosen: 20 Hz
 def make_reports(
     arm: EmulatedArm, faults: ArmFaults, *, has_slow: bool = True
 ) -> list[Frame]:
-    """Return the ordered frames of one period; the pose of 0x2A2 … is zero."""
+    """Return one period's frames, with zero pose."""
     status = pack_status(arm.mode, arm.status, arm.move_mode, arm.is_moving, arm.error)
     frames = [Frame(STATUS, status)]
     frames += [Frame(can_id, bytes(8)) for can_id in POSE]

@@ -1,1 +1,1 @@
-"""Emulated Robotiq grippers: behind a UR's URCap, and on a serial line."""
+"""Emulated Robotiq grippers."""

@@ -43,7 +43,7 @@ Orders = Mapping[str, Callable[..., None]]
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the gripper."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,4 +1,4 @@
-"""Orders of standard input about a gripper: faults, objects, and its activation."""
+"""Gripper orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ _KINDS = ("none", "hot", "voltage", "releasing", "internal", "activation", "curr
 
 
 class GripperFaults:
-    """Executes orders.
-
-    Attributes:
-        orders: By name; arguments are keywords.
-    """
+    """Executes ``orders``, by name."""
 
     def __init__(self, gripper: EmulatedGripper) -> None:
         self._gripper = gripper

@@ -1,9 +1,4 @@
-"""The gripper itself: registers, activation, fingers, objects and faults.
-
-Sources: Robotiq, instruction manuals of 2F-85 and 2F-140, and of Hand-E. Chosen where
-they are silent: the time of an activation's steps, currents, and that a fault stops the
-fingers at once.
-"""
+"""The gripper; README.md has sources and choices."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ class Kind:
 
     @property
     def counts_per_metre(self) -> float:
-        """Counts by which the fingers close, [1/m]."""
+        """Counts of closing, [1/m]."""
         return (self.closed - self.opened) / self.stroke
 
 
@@ -64,21 +59,15 @@ class EmulatedGripper:
     """Registers and fingers; ``step`` advances them.
 
     Attributes:
-        kind: Its figures.
-        outputs: ACT, GTO, ATR, POS, SPE and FOR as written, [counts].
-        position: Of the fingers, [counts].
-        fault: gFLT.
+        outputs: As written, [counts].
+        position: [counts].
     """
 
     def __init__(self, name: str, note: Callable[[str], None]) -> None:
-        """Stand half open and not activated, as after power on.
-
-        Args:
-            name: Of ``KINDS``.
-            note: Takes events for a journal.
+        """Stand half open and not activated.
 
         Raises:
-            ValueError: If there is no such kind.
+            ValueError: If not of ``KINDS``.
         """
         if name not in KINDS:
             raise ValueError(f"gripper: expected {', '.join(KINDS)}, got '{name}'")
@@ -95,17 +84,17 @@ class EmulatedGripper:
 
     @property
     def state(self) -> int:
-        """State of the activation, gSTA."""
+        """Activation, gSTA."""
         return self._state
 
     @property
     def contact(self) -> int:
-        """Objects, gOBJ; 0 without gGTO, as in the manual's examples."""
+        """Objects, gOBJ; 0 without gGTO."""
         return self._contact if self.outputs["GTO"] else 0
 
     @property
     def current(self) -> int:
-        """Current of the motor, gCU, [10 mA]."""
+        """Motor current, gCU, [10 mA]."""
         return round(self._current)
 
     @property
@@ -114,7 +103,7 @@ class EmulatedGripper:
         return (self.kind.closed - self.position) / self.kind.counts_per_metre
 
     def hear(self) -> None:
-        """Note that a master spoke; a fault of silence shows once more."""
+        """Note a request; a silence fault shows once more."""
         if self._since_heard > _SILENT_TIME and self.fault is Fault.NONE:
             self.fault = Fault.SILENCE
         elif self.fault is Fault.SILENCE:
@@ -122,7 +111,7 @@ class EmulatedGripper:
         self._since_heard = 0.0
 
     def write(self, values: Mapping[str, int]) -> None:
-        """Write outputs by name; those that are missing stay."""
+        """Write the named outputs."""
         before = self.outputs["ACT"]
         self.outputs.update(values)
         told = " ".join(f"{name} {value}" for name, value in values.items())
@@ -138,11 +127,9 @@ class EmulatedGripper:
             self.fault = Fault.ACTIVATING if is_on else Fault.NOT_ACTIVATED
 
     def place(self, opening: float | None) -> None:
-        """Put an object between the fingers, or take it away.
+        """Place an object at an opening [m], or remove it (None).
 
-        Args:
-            opening: At which they touch it, [m]; wider than that, they grip it from
-                outside, narrower, from inside. None: there is none.
+        Fingers that are wider open grip from outside, else from inside.
         """
         self._obstacle = None
         if opening is not None:
@@ -150,20 +137,20 @@ class EmulatedGripper:
             self._is_around = self.position <= self._obstacle
 
     def fail(self, fault: Fault) -> None:
-        """Let a fault occur; its fingers stop where they are."""
+        """Set a fault and stop."""
         self.fault, self._way = fault, []
         self._note(f"gripper: fault 0x{fault:02X}")
         if fault not in (*_ENDING, Fault.RELEASING, Fault.NONE):
             self._state = _RESET
 
     def lose_power(self) -> None:
-        """Lose its supply: the fingers stay, activation and outputs are lost."""
+        """Lose power, activation and outputs; the fingers stay."""
         self.outputs = dict.fromkeys(self.outputs, 0)
         self._reset()
         self._note("gripper: no power")
 
     def step(self, dt: float) -> None:
-        """Advance by a time, [s]."""
+        """Advance dt [s]."""
         self._since_heard += dt
         self._current = 0.0
         if self.fault is Fault.RELEASING:
@@ -188,7 +175,6 @@ class EmulatedGripper:
         return bool(is_able) and self.fault in (Fault.NONE, Fault.SILENCE)
 
     def _go(self, goal: float, speed: float, dt: float) -> bool:
-        """Move towards a position; return whether the fingers can go no further."""
         kind = self.kind
         low, high = float(kind.opened), float(kind.closed)
         at = self._obstacle
@@ -213,7 +199,6 @@ class EmulatedGripper:
             self.fault = Fault.NONE
 
     def _begin_activation(self) -> None:
-        """Open and close fully, as an activation does."""
         self._state = _IN_PROGRESS
         self._way = [float(self.kind.opened), float(self.kind.closed)]
         self._way.append(float(self.kind.opened))

@@ -1,7 +1,4 @@
-"""A gripper on a pseudo-terminal, in real time; frames end by silence.
-
-Not simulated: the baud rate, and RS-485's echo.
-"""
+"""A gripper on a pseudo-terminal, in real time; frames end by silence."""
 
 from __future__ import annotations
 
@@ -23,19 +20,10 @@ _CHUNK = 512  # [bytes] chosen: two of the longest frames
 
 
 class GripperPort:
-    """The terminal.
-
-    Attributes:
-        path: Of the terminal.
-    """
+    """The terminal at ``path``."""
 
     def __init__(self, path: str, gripper: EmulatedGripper, unit: int) -> None:
         """Plug it in; ``run`` serves.
-
-        Args:
-            path: Name of the terminal.
-            gripper: The gripper.
-            unit: Its Modbus address.
 
         Raises:
             OSError: If the name is taken.
@@ -51,7 +39,7 @@ class GripperPort:
         self.plug()
 
     def plug(self) -> None:
-        """Plug the adapter in under the same name."""
+        """Plug it in again."""
         with self._lock:
             self.unplug()
             self._master, self._slave = os.openpty()
@@ -71,11 +59,11 @@ class GripperPort:
                     os.close(end)
 
     def fall_silent(self, time: float = 1.0) -> None:
-        """Answer nothing for a time, [s], as with a loose cable of RS-485."""
+        """Answer nothing for a time, [s]."""
         self._silent_until = _now() + float(time)
 
     def damage(self, count: int = 1) -> None:
-        """Flip a bit in each of the next answers."""
+        """Flip a bit in the next answers."""
         self._n_damaged = int(count)
 
     def run(self) -> None:
@@ -103,7 +91,6 @@ class GripperPort:
                     self._put(self._rtu.answer(frame))
 
     def _take(self) -> bytes:
-        """Return a frame that has come within a step, ended by silence."""
         frame, wait = b"", _STEP
         while self._master >= 0:
             if not select.select([self._master], [], [], wait)[0]:

@@ -1,7 +1,7 @@
-"""Modbus RTU of one gripper: frames in, frames out.
+"""Modbus RTU of one gripper.
 
 Sources: Modbus application protocol V1.1b3, Modbus over serial line V1.02; Robotiq,
-instruction manuals, for registers. Functions 3 and 4 read, 6 and 16 write, 23 both.
+instruction manuals, for registers.
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ _POLYNOMIAL = 0xA001  # spec: 0x8005 mirrored
 
 
 class ModbusError(ValueError):
-    """A request that is answered with an exception.
-
-    Attributes:
-        code: Of the exception.
-    """
+    """A request to answer with exception ``code``."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"exception {code}")
@@ -43,7 +39,7 @@ _TABLE = _make_table()
 
 
 def add_crc(frame: bytes) -> bytes:
-    """Return a frame with its check sum, low byte first."""
+    """Return a checksummed frame, low byte first."""
     crc = 0xFFFF
     for byte in frame:
         crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
@@ -51,18 +47,14 @@ def add_crc(frame: bytes) -> bytes:
 
 
 class RtuGripper:
-    """A gripper at an address of a serial line."""
+    """A gripper on a serial line."""
 
     def __init__(self, gripper: EmulatedGripper, unit: int) -> None:
         """Answer at address ``unit``, 1 … 247."""
         self._gripper, self._unit = gripper, unit
 
     def answer(self, frame: bytes) -> bytes:
-        """Return the answer to a frame; empty: it is damaged, or another's.
-
-        Args:
-            frame: With its check sum.
-        """
+        """Return an answer; empty: damaged, or another's."""
         if len(frame) < 4 or add_crc(frame[:-2]) != frame or frame[0] != self._unit:
             return b""
         self._gripper.hear()

@@ -1,7 +1,7 @@
-"""Conversation of the URCap's port with one client.
+"""The URCap's port; answers end without a line feed.
 
 Sources: Robotiq's URCap for the variables; SDU Robotics, ``robotiq_gripper.py`` of
-ur_rtde's documentation, for lines and answers, which end without a line feed.
+ur_rtde's documentation.
 """
 
 from __future__ import annotations
@@ -20,18 +20,11 @@ class UrcapSession:
     def __init__(
         self, gripper: EmulatedGripper, has_answer: Callable[[], bool]
     ) -> None:
-        """Serve a gripper; ``has_answer``: whether it answers the URCap."""
         self._gripper, self._has_answer = gripper, has_answer
         self._rest = b""
 
     def take(self, data: bytes) -> bytes:
-        """Take bytes; return the answers of complete lines.
-
-        Args:
-            data: As they came.
-
-        Returns:
-            An answer for each line.
+        """Return the answers of complete lines.
 
         Raises:
             ValueError: If a line does not end.
@@ -42,7 +35,7 @@ class UrcapSession:
         return b"".join(self._answer(line.decode("ascii", "replace")) for line in lines)
 
     def make_data(self) -> bytes:
-        """Return nothing: it speaks when asked."""
+        """Return nothing."""
         return b""
 
     def leave(self) -> None:

@@ -1,4 +1,1 @@
-"""An emulated robot behind ROS: ros2_control semantics, simple drives.
-
-See ``README.md``.
-"""
+"""Emulated robot behind ROS."""

@@ -55,17 +55,7 @@ _EPOCH_NS = 1_700_000_000 * 10**9  # [ns] chosen: its clock has a date, not ours
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the command line, as ``key=value``.
-
-    Attributes:
-        robot: Name in ``configs/follower``, or path.
-        env: Env of its topics; ``ros1`` over rospy, else ``ros2``.
-        transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
-        physics: ``lag``: first-order drives; ``mujoco``: the URDF in MuJoCo.
-        time_constant: Of drives with a lag, [s].
-        begins: Start of a trajectory: ``measured``, as in ROS 2, or ``desired``.
-        faults: Faults from the start, each as JSON.
-    """
+    """Options, as listed by the help."""
 
     robot: str = "piper"
     env: str = ""
@@ -121,7 +111,7 @@ def parse(words: list[str]) -> Options:
     """Return the options of ``key=value`` words.
 
     Raises:
-        ValueError: If a key or value is invalid.
+        ValueError: If one is invalid.
     """
     values: dict[str, Any] = {}
     for word in words:
@@ -138,7 +128,7 @@ def parse(words: list[str]) -> Options:
 
 
 class Runner:
-    """Steps the robot in real time and reads standard input."""
+    """Steps the robot in real time."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -200,7 +190,7 @@ class Runner:
         }
 
     def _list_overrides(self) -> list[str]:
-        """Return a session's overrides; unattended only on loopback."""
+        """Return overrides, unattended only on loopback."""
         # They accept a robot that nothing stops only where no real robot can hear the
         # session: on the loopback interface, or under a ROS 1 master of this machine.
         settings = self._options.make_settings()
@@ -246,7 +236,7 @@ class Runner:
 
 
 def main(words: list[str]) -> int:
-    """Run the command line; return the exit code."""
+    """Run the robot."""
     if {"-h", "--help"} & set(words):
         sys.stdout.write(f"{__doc__}\n")
         return 0

@@ -1,10 +1,10 @@
-"""Controllers with the semantics of ros2_control's, one topic each.
+"""Controllers with ros2_control's semantics, one topic each.
 
 References:
-    ros2_controllers, joint_trajectory_controller: a message replaces the trajectory
-    that runs, begins at its stamp or on arrival, and is interpolated from the state
-    desired at that time; cubic with velocities, linear without.
-    forward_command_controller: what arrives is the command, until something else does.
+    ros2_controllers, joint_trajectory_controller: a message replaces the trajectory,
+    begins at its stamp or on arrival, and is interpolated from the state desired
+    then; cubic with velocities, linear without.
+    forward_command_controller: a message is the command until the next.
 """
 
 from __future__ import annotations
@@ -32,12 +32,7 @@ STOCK = BEGINS[0]
 
 
 class Controller(ABC):
-    """Turns messages of one topic into desired joint positions.
-
-    Attributes:
-        q: Desired positions, shape (n,).
-        dq: Desired velocities, shape (n,).
-    """
+    """Converts a topic's messages to desired joint positions (n,)."""
 
     def __init__(self, joints: tuple[str, ...], q: Vec) -> None:
         self.joints = joints
@@ -49,26 +44,15 @@ class Controller(ABC):
 
     @abstractmethod
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
-        """Return the next requested position of a command, shape (n,).
-
-        Args:
-            codec: Messages of the robot's distribution.
-            data: The message.
-            now_ns: Time, [ns].
+        """Return a command's next requested position, (n,), at a time [ns].
 
         Raises:
-            Refused: If it is refused; the state is unchanged.
+            Refused: With unchanged state.
         """
 
     @abstractmethod
     def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
-        """Update the desired state.
-
-        Args:
-            now_ns: Time, [ns].
-            q_meas: Positions, shape (n,).
-            dq_meas: Velocities, shape (n,).
-        """
+        """Update by a measured state (n,) at a time [ns]."""
 
     def _find_order(self, names: tuple[str, ...]) -> list[int]:
         if sorted(names) != sorted(self.joints):
@@ -82,7 +66,6 @@ class TrajectoryController(Controller):
     """As joint_trajectory_controller, in position mode."""
 
     def __init__(self, joints: tuple[str, ...], q: Vec, *, begins: str = STOCK) -> None:
-        """Hold positions."""
         super().__init__(joints, q)
         self._begins = begins
 
@@ -95,7 +78,7 @@ class TrajectoryController(Controller):
         self._is_fresh = False
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
-        """Replace the trajectory; see ``Controller``."""
+        """Accept a command."""
         trajectory = read_trajectory(codec, data)
         order = self._find_order(trajectory.names)
         self._check(trajectory, now_ns)
@@ -153,7 +136,7 @@ class ForwardController(Controller):
     """As forward_command_controller: positions by order."""
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
-        """Jump to the command; see ``Controller``."""
+        """Accept a command."""
         q = read_positions(codec, data)
         if q.shape != self.q.shape or not np.isfinite(q).all():
             raise Refused(f"expected {len(self.q)} finite positions, got {q}")
@@ -165,10 +148,10 @@ class ForwardController(Controller):
 
 
 class JointStateController(ForwardController):
-    """As AgileX's piper_ros: JointState positions by name."""
+    """As AgileX's piper_ros: JointState."""
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
-        """Jump to the command; see ``Controller``."""
+        """Accept a command."""
         names, q = read_joint_state(codec, data)
         q = q[self._find_order(names)]
         if not np.isfinite(q).all():
@@ -178,12 +161,12 @@ class JointStateController(ForwardController):
 
 
 class ActionController(ForwardController):
-    """A simple action server: each goal ends the last, without an answer."""
+    """A simple action server without answers."""
 
     kind = ""
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
-        """Go to the goal; see ``Controller``."""
+        """Accept a goal."""
         self.q = read_goal(codec, data, self.kind, len(self.joints))
         return self.q.copy()
 

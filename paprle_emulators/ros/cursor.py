@@ -1,8 +1,7 @@
-"""Reading of serialised ROS messages, field by field.
+"""Fast, field-by-field reading of serialised ROS messages.
 
 ROS 2 is plain CDR (OMG DDS-XTypes 1.3, 7.4.1): four bytes of encapsulation, then values
-aligned to their size. ROS 1 packs without gaps (wiki.ros.org/msg). A trajectory is read
-ten times as fast as by a general decoder.
+aligned to their size. ROS 1 packs without gaps (wiki.ros.org/msg).
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ _WORD, _DOUBLE = 4, 8  # [bytes]
 
 
 class Cursor:
-    """A place in the bytes of a message; reading moves it on."""
+    """A place in a message's bytes."""
 
     def __init__(self, data: bytes, *, is_ros1: bool) -> None:
         """Begin a message.
 
         Raises:
-            ValueError: If it is no plain CDR.
+            ValueError: If not plain CDR.
         """
         if not is_ros1 and data[:2] not in {_BIG_ENDIAN, _LITTLE_ENDIAN}:
             raise ValueError(f"expected plain CDR, got 0x{data[:4].hex()}")
@@ -34,7 +33,7 @@ class Cursor:
         self._is_ros1, self._at = is_ros1, 0
 
     def read_header(self) -> int:
-        """Return the stamp of a ``std_msgs/Header``, [ns]."""
+        """Return a ``std_msgs/Header``'s stamp, [ns]."""
         if self._is_ros1:
             self.read_count()  # seq
         stamp = self.read_time()
@@ -47,7 +46,7 @@ class Cursor:
         return int(seconds) * 10**9 + int(nanoseconds)
 
     def read_count(self) -> int:
-        """Return an unsigned number of 32 bits."""
+        """Return a uint32."""
         (value,) = self._unpack("I", _WORD)
         return int(value)
 

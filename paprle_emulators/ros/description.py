@@ -1,4 +1,4 @@
-"""A robot's description, read from YAML without the product."""
+"""A robot's YAML."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ _WORKSPACE = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 
 @dataclass(frozen=True)
 class Description:
-    """A robot's joints by ROS name, and its topics.
+    """A robot's joints and topics.
 
     Attributes:
-        start: Initial positions by joint, in ROS's units.
-        scale: Position in ROS over position in the URDF, by joint.
-        begins: Start of a trajectory, one of ``controllers.BEGINS``.
+        start: In ROS's units.
+        scale: Position in ROS over position in the URDF.
     """
 
     joints: tuple[str, ...]
@@ -38,13 +37,10 @@ class Description:
 
 
 def load_description(robot: str, env: str, namespace: str = "") -> Description:
-    """Read ``configs/follower/<robot>.yaml`` and ``configs/env/<env>.yaml``.
-
-    Returns:
-        The robot.
+    """Return a robot of ``configs/follower`` in an env of ``configs/env``.
 
     Raises:
-        ValueError: If the robot is unknown or not in that env.
+        ValueError: If unknown, or not in that env.
     """
     path = Path(robot)
     if path.suffix != ".yaml":
@@ -69,7 +65,6 @@ def load_description(robot: str, env: str, namespace: str = "") -> Description:
 
 
 def _find_urdf(name: str, yaml_path: Path) -> Path:
-    """Return a YAML's URDF, relative to workspace or YAML."""
     places = (_WORKSPACE / name, yaml_path.parent / name)
     return next((place for place in places if place.is_file()), places[0])
 

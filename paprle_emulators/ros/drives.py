@@ -1,4 +1,4 @@
-"""Joint drives: a first-order lag, or MuJoCo."""
+"""Joint drives."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Drives(ABC):
     """Driven joints in the description's order and ROS's units.
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,).
-        tau: Efforts, shape (n,), [N·m] or [N].
+        q: Shape (n,), [rad] or [m].
+        dq: Shape (n,).
+        tau: Shape (n,), [N·m] or [N].
     """
 
     q: Vec
@@ -32,14 +32,14 @@ class Drives(ABC):
 
     @abstractmethod
     def step(self, desired: Vec, dt: float) -> None:
-        """Move towards positions (n,) for dt [s]."""
+        """Move towards positions (n,), dt [s]."""
 
 
 class LagDrives(Drives):
-    """A first-order lag per joint, without dynamics, contact or limits."""
+    """First-order lags, without dynamics, contact or limits."""
 
     def __init__(self, description: Description, time_constant: float) -> None:
-        """Stand at the start; time constant in [s], 0: none."""
+        """Stand at the start; time constant [s], 0: none."""
         self.q = np.array([description.start[name] for name in description.joints])
         self.dq, self.tau = np.zeros_like(self.q), np.zeros_like(self.q)
         self._time_constant = time_constant
@@ -55,13 +55,13 @@ class LagDrives(Drives):
 
 
 class MujocoDrives(Drives):
-    """The URDF in MuJoCo: servos, gravity, contact and a table."""
+    """The URDF in MuJoCo, with a table."""
 
     def __init__(self, description: Description) -> None:
-        """Build the model at the start.
+        """Build the model.
 
         Raises:
-            ValueError: If MuJoCo is missing or cannot simulate it.
+            ValueError: If MuJoCo is missing or refuses it.
         """
         try:
             import mujoco  # noqa: PLC0415 - only for those who ask for it
@@ -97,7 +97,7 @@ class MujocoDrives(Drives):
         """Simulate whole time steps; carry the rest over.
 
         Raises:
-            ValueError: If the simulation diverged.
+            ValueError: If it diverged.
         """
         self._owed += dt
         n = int(self._owed / self._timestep)

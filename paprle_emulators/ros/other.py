@@ -1,7 +1,4 @@
-"""Another node that publishes a topic, in its own process.
-
-In ROS 1 a process has one node.
-"""
+"""Another node, in its own process."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ class OtherNode:
     """A foreign publisher of one topic."""
 
     def __init__(self, settings: NodeSettings, topic: str, typename: str) -> None:
-        """Start it, and wait until it has joined."""
         what = json.dumps([asdict(settings), topic, typename])
         command = [sys.executable, "-m", "paprle_emulators.ros.other", what]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0)
@@ -36,7 +32,7 @@ class OtherNode:
             os.set_blocking(self._pipe.fileno(), False)
 
     def publish(self, data: bytes) -> None:
-        """Send a message of up to 4 KiB; drop it without room."""
+        """Send up to 4 KiB; drop without room."""
         # up to PIPE_BUF a pipe takes the whole or nothing
         with contextlib.suppress(BrokenPipeError):
             if self._pipe is not None:

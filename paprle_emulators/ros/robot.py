@@ -1,4 +1,4 @@
-"""The emulated robot: controllers, drives, topics and faults."""
+"""Emulated robot."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Other(Protocol):
 
 
 class Log:
-    """Received messages and motion as flushed JSON lines."""
+    """Messages and motion as JSON lines."""
 
     def __init__(self, path: Path | None) -> None:
         self._file: TextIO | None = None
@@ -94,7 +94,7 @@ class Log:
 
 
 class EmulatedRobot:
-    """A robot on a bus; ``step`` advances time."""
+    """A robot on a bus."""
 
     def __init__(
         self,
@@ -106,7 +106,6 @@ class EmulatedRobot:
         make_other: Callable[[str, str], Other],
         epoch_ns: int = 0,
     ) -> None:
-        """Put the robot at its start and its topics on the bus."""
         self._description, self._bus, self._log = description, bus, log
         self._drives = drives
         self._make_other, self._epoch_ns = make_other, epoch_ns
@@ -153,16 +152,16 @@ class EmulatedRobot:
 
     @property
     def q(self) -> Vec:
-        """Positions, shape (n,), in ROS's units."""
+        """Positions (n,), in ROS's units."""
         return self._drives.q
 
     @property
     def dq(self) -> Vec:
-        """Velocities, shape (n,)."""
+        """Velocities (n,)."""
         return self._drives.dq
 
     def step(self, now_ns: int) -> None:
-        """Receive, control and advance to a time, [ns]."""
+        """Advance to a time, [ns]."""
         before_ns, self._now_ns = self._now_ns, now_ns
         dt = (now_ns - before_ns) * 1e-9 if before_ns else 0.0
         if "paused" in self._faults:
@@ -205,7 +204,7 @@ class EmulatedRobot:
         """Begin or end a fault of ``FAULTS``, or ``killed``.
 
         Raises:
-            ValueError: If the fault is unknown.
+            ValueError: If unknown.
         """
         if fault == "killed":
             os._exit(9)
@@ -300,7 +299,6 @@ class EmulatedRobot:
             self._others[fault] = self._make_other(topic, _find_type(kind))
 
     def _stop_or_restart(self, *, is_on: bool) -> None:
-        """Stop the robot, or restart the controllers there."""
         for controller, ids in self._controllers:
             controller.restart(self.q[ids])
         if self._running is not None:

@@ -1,8 +1,7 @@
 """ROS messages of a robot: commands read, states written.
 
-Fields are those of the packages' ``.msg`` files (trajectory_msgs, sensor_msgs,
-std_msgs, control_msgs, kinova_msgs). Trajectories, which come at 200 Hz, are read here;
-the bytes of others are rosbags' work, behind a ``Codec``.
+Fields are those of the ``.msg`` files (trajectory_msgs, sensor_msgs, std_msgs,
+control_msgs, kinova_msgs). Trajectories, at 200 Hz, bypass the ``Codec`` of rosbags.
 """
 
 from __future__ import annotations
@@ -41,22 +40,22 @@ _TURN_TICKS = 6800.0 / math.radians(80.0)  # spec: kinova-ros: fingers 0 … 680
 
 
 class Refused(ValueError):
-    """A controller does not take this command."""
+    """A controller refuses the command."""
 
 
 class Codec(Protocol):
-    """Interface of the messages of one ROS distribution."""
+    """Messages of one ROS distribution."""
 
     is_ros1: bool
 
     def make(self, typename: str, **fields: Any) -> Any:
-        """Return a message; missing fields are zero or empty."""
+        """Return a message; missing fields are empty."""
 
     def encode(self, message: Any, typename: str) -> bytes:
         """Return the bytes of a message."""
 
     def decode(self, data: bytes, typename: str) -> Any:
-        """Return the message, or raise a ``ValueError``."""
+        """Return the message, or raise ``ValueError``."""
 
     def make_header(self, stamp_ns: int = 0, frame_id: str = "") -> Any:
         """Return a ``std_msgs/Header``."""
@@ -64,7 +63,7 @@ class Codec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """State of joints; arrays have shape (n,), missing velocities are NaN."""
+    """State of joints (n,); missing velocities are NaN."""
 
     names: tuple[str, ...]
     q: Vec
@@ -78,9 +77,9 @@ class Trajectory:
     """Points of a trajectory.
 
     Attributes:
-        times: From the start, shape (k,), [s], increasing.
-        q: Positions, shape (k, n).
-        dq: Velocities, shape (k, n), or None.
+        times: Increasing, shape (k,), [s].
+        q: Shape (k, n).
+        dq: Shape (k, n), or None.
         stamp_ns: Start, [ns]; 0: on arrival.
     """
 
@@ -92,10 +91,10 @@ class Trajectory:
 
 
 def read_trajectory(codec: Codec, data: bytes) -> Trajectory:
-    """Return a command for a joint_trajectory_controller.
+    """Return a trajectory.
 
     Raises:
-        Refused: If it is none, has no points, or they have gaps.
+        Refused: If invalid, without points, or with gaps.
     """
     try:
         cursor = Cursor(data, is_ros1=codec.is_ros1)
@@ -114,7 +113,7 @@ def read_trajectory(codec: Codec, data: bytes) -> Trajectory:
 
 
 def _read_point(cursor: Cursor) -> tuple[Vec, Vec, int]:
-    """Return positions, velocities and time [ns] of a JointTrajectoryPoint."""
+    """Return positions, velocities and time [ns]."""
     q, dq, _accelerations, _effort = (cursor.read_doubles() for _ in range(4))
     return q, dq, cursor.read_time()
 
@@ -125,7 +124,7 @@ def read_positions(codec: Codec, data: bytes) -> Vec:
 
 
 def read_joint_state(codec: Codec, data: bytes) -> tuple[tuple[str, ...], Vec]:
-    """Return names and positions of a JointState.
+    """Return a JointState's names and positions.
 
     Raises:
         Refused: If a joint has not one position.
@@ -138,10 +137,10 @@ def read_joint_state(codec: Codec, data: bytes) -> tuple[tuple[str, ...], Vec]:
 
 
 def read_goal(codec: Codec, data: bytes, kind: str, n: int) -> Vec:
-    """Return the ``n`` positions of an action's goal in ROS 1, [rad] or [m].
+    """Return a ROS 1 goal's n positions, [rad] or [m].
 
     Raises:
-        Refused: If they are not finite.
+        Refused: If not finite.
     """
     typename, part = GOALS[kind]
     values = getattr(_decode(codec, data, typename).goal, part)
@@ -158,7 +157,7 @@ def read_goal(codec: Codec, data: bytes, kind: str, n: int) -> Vec:
 
 
 def write_joint_state(codec: Codec, joints: Joints) -> bytes:
-    """Return a JointState; arrays with NaN are left out, as drivers without them do."""
+    """Return a JointState without NaN arrays."""
     speeds, efforts = (
         np.zeros(0) if np.isnan(values).any() else np.ascontiguousarray(values)
         for values in (joints.dq, joints.tau)
@@ -175,7 +174,7 @@ def write_joint_state(codec: Codec, joints: Joints) -> bytes:
 
 
 def write_controller_state(codec: Codec, names: tuple[str, ...], q: Vec) -> bytes:
-    """Return a JointTrajectoryControllerState with its reference."""
+    """Return a JointTrajectoryControllerState."""
     point = codec.make("trajectory_msgs/msg/JointTrajectoryPoint", positions=q)
     message = codec.make(CONTROLLER_STATE, joint_names=list(names), reference=point)
     return codec.encode(message, CONTROLLER_STATE)

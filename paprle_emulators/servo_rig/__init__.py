@@ -1,1 +1,1 @@
-"""Shared parts of emulated servo rigs: terminals, line faults, orders, arm and hand."""
+"""Shared parts of servo rigs."""

@@ -1,4 +1,4 @@
-"""One packet that a servo sends."""
+"""A servo's packet."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Answer:
     """One status packet.
 
     Attributes:
-        delay: After the previous packet or the instruction, [s].
-        servo: Sender's ID; the broadcast ID: several.
+        delay: After the previous packet or instruction, [s].
+        servo: Sender; the broadcast ID: several.
     """
 
     delay: float

@@ -1,4 +1,4 @@
-"""The arm behind the servos: rigid links, gears and an operator's hand.
+"""Arm behind the servos.
 
 In a step the links' new velocity v and the motors' w obey
 
@@ -6,7 +6,7 @@ In a step the links' new velocity v and the motors' w obey
     J (w − w₀)/dt = τ − b w − friction − c
 
 with torque c through the gear, h of the hand and s of the stops, integrated implicitly.
-Without w: (M + dt D) a = … − bias. Links and base are rigid.
+Without w: (M + dt D) a = … − bias.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ FAR = 1e6  # chosen: no stop [rad]
 
 @dataclass(frozen=True, slots=True)
 class Drives:
-    """Motors and gears at the joints, all of shape (n,).
+    """Motors and gears, shape (n,).
 
     Attributes:
         inertia: Rotor and gear, [kg·m²].
         viscous: [N·m·s/rad].
         coulomb: [N·m].
-        play: Whole backlash, [rad].
+        play: Whole, [rad].
         stall_torque: Sets the gear's stiffness, [N·m].
-        drag: Dry friction of the link, behind the backlash, [N·m].
+        drag: Behind the backlash, [N·m].
     """
 
     inertia: Vec
@@ -51,48 +51,46 @@ class Drives:
 
 
 class Links(Protocol):
-    """Interface of the rigid bodies of one arm.
-
-    Attributes:
-        lower: Joint limits, shape (n,), [rad].
-        upper: Joint limits, shape (n,), [rad].
-    """
+    """Rigid bodies of one arm; joint limits (n,), [rad]."""
 
     lower: Vec
     upper: Vec
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Return a (n,) of (M + diag(added)) a = tau − gravity − Coriolis, [rad/s²]."""
+        """Return a (n,) of (M + diag(added)) a = tau − gravity − Coriolis, [rad/s²].
+
+        Units: [rad], [rad/s], [N·m] and [kg·m²].
+        """
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the gravity torque, shape (n,), [N·m]."""
+        """Return the gravity torque, (n,), [N·m]."""
 
     def measure_reach(self, q: Vec, hand: int) -> Vec:
-        """Return each joint's distance from the hand's joint, shape (n,), [m]."""
+        """Return joint distances from the hand's joint, (n,), [m]."""
 
 
 class Arm:
-    """One arm in virtual time.
+    """One arm in virtual time; vectors have shape (n,).
 
     The hand is a spring and damper per joint, from the link to ``hand_q``.
 
     Attributes:
-        q: Joint positions at the encoders, shape (n,), [rad].
+        q: At the encoders, [rad].
         dq: [rad/s].
-        motor_q: Motor positions before the backlash, [rad].
+        motor_q: Before the backlash, [rad].
         motor_dq: [rad/s].
-        tau_motor: Last motor torque, [N·m].
-        tau_hand: Last torque of the hand, [N·m].
-        push: External torque on the links, [N·m].
-        hand_q: The hand's set-point, [rad].
+        tau_motor: Last, [N·m].
+        tau_hand: Last, [N·m].
+        push: External, [N·m].
+        hand_q: [rad].
         hand_dq: [rad/s].
         hand_stiffness: [N·m/rad].
         hand_damping: [N·m·s/rad].
-        hand_lift: Load carried by the hand, [N·m].
-        lower: Where each joint stops, [rad].
-        upper: Where each joint stops, [rad].
-        motor_work: Work of each motor, [J].
-        hand_work: Work of the hand at each joint, [J].
+        hand_lift: Carried load, [N·m].
+        lower: [rad].
+        upper: [rad].
+        motor_work: [J].
+        hand_work: [J].
     """
 
     def __init__(self, drives: Drives, links: Links | None, q: Vec) -> None:
@@ -113,12 +111,7 @@ class Arm:
         self._half = drives.play / 2
 
     def step(self, tau_motor: Vec, dt: float) -> None:
-        """Advance a step.
-
-        Args:
-            tau_motor: Motor torques at the joints, shape (n,), [N·m].
-            dt: At most a few milliseconds, [s].
-        """
+        """Advance dt [s], a few milliseconds, with motor torques (n,), [N·m]."""
         drives, q, dq = self.drives, self.q, self.dq
         gap = self.motor_q - q
         over = gap - np.minimum(np.maximum(gap, -self._half), self._half)

@@ -1,8 +1,4 @@
-"""Faults of a running rig, and their ends.
-
-A fault is a mapping ``{"fault": <kind>, …}``. Line faults take ``bus`` (a limb on it;
-default: all), servo faults ``limb`` and ``joint`` or ``id`` (default: all).
-"""
+"""Faults of a running rig, as mappings ``{"fault": <kind>, …}``."""
 
 from __future__ import annotations
 
@@ -24,15 +20,10 @@ class Undo:
 
 
 class Faults:
-    """Faults of a rig by name: those of its lines, and some of any servo."""
+    """Faults of lines and any servo."""
 
     def __init__(self, rig: ServoRig[Any], baud: int) -> None:
-        """Have no fault.
-
-        Args:
-            rig: The rig.
-            baud: Of its lines, unless a fault of them states another, [Bd].
-        """
+        """Set the lines' default rate, [Bd]."""
         self._rig = rig
         self._line_rate = baud
         self._undo: list[Undo] = []
@@ -54,7 +45,7 @@ class Faults:
         """Begin a fault ``{"fault": kind, …}``.
 
         Raises:
-            ValueError: If kind or argument is unknown.
+            ValueError: If invalid.
         """
         rest = dict(command)
         kind = rest.pop("fault")
@@ -73,10 +64,10 @@ class Faults:
             raise ValueError(msg)
 
     def clear(self, kind: str | None = None) -> None:
-        """End all faults, or those of a kind, in reverse order.
+        """End faults of a kind, or all, in reverse order.
 
         Raises:
-            ValueError: If the kind is unknown.
+            ValueError: If unknown.
         """
         if kind is not None and kind not in self.kinds:
             msg = f"clear: expected one of {', '.join(self.kinds)}, got '{kind}'"
@@ -89,7 +80,7 @@ class Faults:
     # -- whom it meets -------------------------------------------------------------
 
     def find_lines(self, rest: dict[str, Any]) -> list[str]:
-        """Return the ports of ``bus``, removed from a command.
+        """Return the ports of ``bus``, taken from a command.
 
         Raises:
             ValueError: If the limb is unknown.
@@ -101,10 +92,10 @@ class Faults:
         return [self._rig.find_port(bus)]
 
     def find_limb(self, name: str) -> Any:
-        """Return a limb by name.
+        """Return a limb.
 
         Raises:
-            ValueError: If it is unknown.
+            ValueError: If unknown.
         """
         limbs = self._rig.limbs
         if name not in limbs:
@@ -113,10 +104,10 @@ class Faults:
         return limbs[name]
 
     def find_servos(self, rest: dict[str, Any]) -> list[Any]:
-        """Return the servos of ``limb``, ``joint`` and ``id``, removed from a command.
+        """Return the servos of ``limb``, ``joint`` and ``id``, taken from a command.
 
         Raises:
-            ValueError: If there are none.
+            ValueError: If none.
         """
         name = rest.pop("limb", None)
         joint, number = rest.pop("joint", None), rest.pop("id", None)

@@ -1,14 +1,7 @@
-"""Motions of the operator's hand with one arm: built in, or from a file.
+"""Motions of the operator's hand: built in, or from a file.
 
 A program lists motions with durations, ``grasp_all:12,sines:60,end``; the last one
-continues. Every motion blends in for a second from the current pose.
-
-    ``still``      home pose, gripper open
-    ``sines``      every joint in a slow sine of its own
-    ``chirp``      all joints from 0.05 to 2 Hz, repeated
-    ``reach``      from place to place near home
-    ``grasp_all``  start signal: gripper opened and held closed, repeated
-    ``end``        end signal: the same at home
+continues. Motions blend in for a second.
 """
 
 from __future__ import annotations
@@ -41,13 +34,13 @@ MARGIN = 0.05  # chosen: kept from the joints' limits [rad]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Geometry of an arm for its motions.
+    """Geometry of an arm for motions; vectors have shape (n,).
 
     Attributes:
-        home: Reset pose with the gripper open, shape (n,), [rad].
-        closed: Position of the closed gripper, [rad]; None: no gripper.
-        lower: Lower limits, shape (n,), [rad].
-        upper: Upper limits, shape (n,), [rad].
+        home: Reset pose, gripper open, [rad].
+        closed: Closed gripper, [rad], if any.
+        lower: [rad].
+        upper: [rad].
     """
 
     home: Vec
@@ -56,7 +49,7 @@ class Body:
     upper: Vec
 
     def grip(self, q: Vec, share: float) -> Vec:
-        """Return positions with the gripper closed by a share."""
+        """Return q with the gripper closed by a share."""
         if self.closed is None:
             return q
         out = q.copy()
@@ -64,7 +57,7 @@ class Body:
         return out
 
     def swing(self, way: Vec) -> Vec:
-        """Return home displaced by a vector, within the limits."""
+        """Return home displaced within the limits."""
         q = self.home + (way if self.closed is None else np.append(way[:-1], 0.0))
         low = np.minimum(self.lower + MARGIN, self.home)
         high = np.maximum(self.upper - MARGIN, self.home)
@@ -78,13 +71,13 @@ def smooth(share: float) -> float:
 
 
 def still(body: Body, start: Vec) -> HandMotion:
-    """Stay at home."""
+    """Stay at home, gripper open."""
     del start
     return lambda _: body.home
 
 
 def sines(body: Body, start: Vec) -> HandMotion:
-    """Swing every joint."""
+    """Swing every joint slowly."""
     del start
     n = len(body.home)
     frequency = np.linspace(SLOWEST, FASTEST, n)
@@ -97,7 +90,7 @@ def sines(body: Body, start: Vec) -> HandMotion:
 
 
 def chirp(body: Body, start: Vec) -> HandMotion:
-    """Swing all joints with rising frequency."""
+    """Swing all joints, 0.05 to 2 Hz."""
     del start
     first, last, length = CHIRP
     rate = np.log(last / first) / length
@@ -113,7 +106,7 @@ def chirp(body: Body, start: Vec) -> HandMotion:
 
 
 def reach(body: Body, start: Vec) -> HandMotion:
-    """Go between fixed places."""
+    """Go between fixed places near home."""
     del start
     n = len(body.home)
 
@@ -132,7 +125,7 @@ def reach(body: Body, start: Vec) -> HandMotion:
 
 
 def compute_grasp(t: float) -> float:
-    """Return the closed share of a gripper that opens and closes in turn."""
+    """Return a gripper's closed share at t [s]."""
     at = t % (OPEN_TIME + CLOSED_TIME)
     closing = smooth((at - OPEN_TIME) / GRASP_TIME)
     opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
@@ -140,7 +133,7 @@ def compute_grasp(t: float) -> float:
 
 
 def grasp_all(body: Body, start: Vec) -> HandMotion:
-    """Open and close the gripper repeatedly, away from home."""
+    """Open and close the gripper away from home."""
     del start
     aside = np.zeros(len(body.home))
     aside[0] = ASIDE
@@ -149,7 +142,7 @@ def grasp_all(body: Body, start: Vec) -> HandMotion:
 
 
 def end(body: Body, start: Vec) -> HandMotion:
-    """Open and close the gripper repeatedly at home."""
+    """Open and close the gripper at home."""
     del start
     return lambda t: body.grip(body.home, compute_grasp(t))
 
@@ -166,14 +159,14 @@ MOTIONS: Mapping[str, Callable[[Body, Vec], HandMotion]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """One motion of a program and its duration [s]."""
+    """One motion and its duration [s]."""
 
     name: str
     duration: float
 
 
 def read_program(text: str) -> tuple[ProgramStep, ...]:
-    """Return the steps of ``name:seconds,name:seconds,name``.
+    """Return the steps of ``name:seconds,name``.
 
     Raises:
         ValueError: If a motion is unknown or has no duration.
@@ -195,7 +188,7 @@ def read_program(text: str) -> tuple[ProgramStep, ...]:
 
 
 def read_motion(path: Path, names: Sequence[str], body: Body) -> HandMotion | None:
-    """Return the motion in a file; None if it has none of the joints.
+    """Return the motion in a file; None without these joints.
 
     A CSV has a column ``time`` (or ``t``) and one per joint; an NPZ ``time``, ``q``
     (rows, joints) and ``joint_names``. Joints are ``<limb>/<joint>`` or ``<joint>``;
@@ -221,10 +214,10 @@ def read_motion(path: Path, names: Sequence[str], body: Body) -> HandMotion | No
 
 
 def read_columns(path: Path) -> tuple[Vec, dict[str, Vec]]:
-    """Return times and named columns of a CSV or NPZ file.
+    """Return times and columns of a CSV or NPZ file.
 
     Raises:
-        ValueError: If the file or its times are invalid.
+        ValueError: If invalid.
     """
     try:
         columns = read_npz(path) if path.suffix == ".npz" else read_csv(path)
@@ -238,7 +231,7 @@ def read_columns(path: Path) -> tuple[Vec, dict[str, Vec]]:
 
 
 def read_npz(path: Path) -> dict[str, Vec]:
-    """Return the named columns of an NPZ file."""
+    """Return an NPZ file's columns."""
     with np.load(path, allow_pickle=False) as arrays:
         q = arrays["q"]
         names = [str(name) for name in arrays["joint_names"]]
@@ -249,7 +242,7 @@ def read_npz(path: Path) -> dict[str, Vec]:
 
 
 def read_csv(path: Path) -> dict[str, Vec]:
-    """Return the named columns of a CSV file."""
+    """Return a CSV file's columns."""
     table: Any = np.genfromtxt(
         path, delimiter=",", names=True, deletechars="", replace_space="_"
     )
@@ -260,7 +253,6 @@ class ProgramPlayer:
     """Plays a program on one arm."""
 
     def __init__(self, body: Body, names: Sequence[str]) -> None:
-        """Begin at home, still; names are ``<limb>/<joint>``."""
         self.is_holding = True
         self._body, self._names = body, names
         self._parts: list[ProgramStep] = []
@@ -271,11 +263,7 @@ class ProgramPlayer:
         self._duration = np.inf
 
     def play(self, program: Sequence[ProgramStep], t: float) -> bool:
-        """Play a program from a time [s]; without joints, stay at home.
-
-        Returns:
-            Whether every file has some of the joints.
-        """
+        """Play from t [s]; return whether files have joints."""
         files = {
             part.name: read_motion(Path(part.name), self._names, self._body)
             for part in program
@@ -290,12 +278,7 @@ class ProgramPlayer:
         return None not in files.values()
 
     def go_to(self, places: Mapping[int, float], t: float) -> None:
-        """Take joints to places and stay.
-
-        Args:
-            places: Positions by index, [rad].
-            t: Begin, [s].
-        """
+        """Move joints by index, [rad], at t [s]."""
         goal = self._last.copy()
         for index, place in places.items():
             goal[index] = place
@@ -312,7 +295,7 @@ class ProgramPlayer:
             self._motion = self._files[part.name]
 
     def sample(self, t: float) -> Vec:
-        """Return the hand's joint positions at a time [s], [rad]."""
+        """Return the positions at t [s], [rad]."""
         if t - self._begin >= self._duration and self._parts:
             self._next(self._begin + self._duration)
         at = t - self._begin

@@ -1,4 +1,4 @@
-"""An arm with its joints' horns and the operator's hand that may hold it."""
+"""An arm with horns and hand."""
 
 from __future__ import annotations
 
@@ -22,14 +22,7 @@ HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [
 
 
 class HeldArm:
-    """An arm with horns, and the hand that holds it.
-
-    Attributes:
-        name: Of the limb.
-        joints: Their names.
-        arm: The physics.
-        hand: The hand's program.
-    """
+    """An arm with horns and holding hand."""
 
     def __init__(
         self, name: str, joints: Sequence[str], drives: Drives, links: Links | None
@@ -46,7 +39,7 @@ class HeldArm:
         """Put an arm at home into a hand.
 
         Args:
-            body: Geometry for the hand.
+            body: For the hand.
             gear: Signed servo turns per joint turn, shape (n,).
             offset: Servo angle at joint position 0, shape (n,), [rad].
         """
@@ -62,12 +55,12 @@ class HeldArm:
         self.set_hand(stiffness, HAND_TIME * stiffness)
 
     def set_hand(self, stiffness: Vec, damping: Vec) -> None:
-        """Set the hand's stiffness [N·m/rad] and damping [N·m·s/rad]."""
+        """Set stiffness [N·m/rad] and damping [N·m·s/rad]."""
         self._grip = stiffness, damping
         self.hold(self.hand.is_holding)
 
     def hold(self, is_holding: bool) -> None:
-        """Let the hand hold or release the arm, and take away what props it."""
+        """Hold or release the arm; remove its prop."""
         self._is_propped = False
         self.hand.is_holding = is_holding
         share = 1.0 if is_holding else 0.0
@@ -78,18 +71,12 @@ class HeldArm:
         self.arm.hand_lift = share * self._weigh()
 
     def prop(self) -> None:
-        """Let a stand carry the arm until it leaves its pose."""
+        """Prop the arm until it leaves its pose."""
         self.hold(False)
         self._is_propped = True
 
     def step_arm(self, tau: Vec, t: float | None, dt: float) -> None:
-        """Advance a step.
-
-        Args:
-            tau: Servo torques, shape (n,), [N·m].
-            t: The hand's program time, [s]; None: before it.
-            dt: [s].
-        """
+        """Advance dt [s] with servo torques (n,), [N·m]."""
         arm = self.arm
         if self._is_propped:
             arm.hand_lift = self._weigh()
@@ -103,7 +90,6 @@ class HeldArm:
         arm.step(self._gear * tau, dt)
 
     def _lift(self, dt: float) -> None:
-        """Adapt the hand's share of the arm's weight."""
         if not self.hand.is_holding:
             return
         arm, weight = self.arm, self._weigh()
@@ -112,19 +98,14 @@ class HeldArm:
         arm.hand_lift = np.clip(lift, np.minimum(weight, 0.0), np.maximum(weight, 0.0))
 
     def _weigh(self) -> Vec:
-        """Return the hand's maximum load, shape (n,), [N·m]."""
+        """Return the hand's maximum load, (n,), [N·m]."""
         if self._links is None:
             return np.zeros(len(self.joints))
         gravity = self._links.compute_gravity(self.arm.q)
         return np.where(self._grip[0] > 0.0, gravity, 0.0)
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
-        """Mount a horn.
-
-        Args:
-            index: Of the joint.
-            sign: 1 or -1.
-            offset: Servo angle at joint position 0, [rad].
+        """Mount a horn by sign and offset [rad].
 
         Returns:
             Previous sign and offset.
@@ -141,7 +122,7 @@ class HeldArm:
         return [int(sign) for sign in np.sign(self._gear)]
 
     def list_angles(self) -> tuple[list[float], list[float]]:
-        """Return the servos' angles [rad] and speeds [rad/s]."""
+        """Return servo angles [rad] and speeds [rad/s]."""
         angles: list[float] = (self._gear * self.arm.q + self._offset).tolist()
         speeds: list[float] = (self._gear * self.arm.dq).tolist()
         return angles, speeds
@@ -150,7 +131,7 @@ class HeldArm:
         """Set the servos' angles and speeds."""
 
     def describe(self) -> dict[str, object]:
-        """Return the true state at the joints."""
+        """Return the true joint state."""
         arm = self.arm
         return {
             "joints": list(self.joints),
@@ -167,12 +148,9 @@ class HeldArm:
 def make_body(
     home: Sequence[float], gripper: tuple[float, float] | None, links: Links | None
 ) -> Body:
-    """Return an arm's geometry for the hand.
+    """Return an arm's geometry; without links, no limits.
 
-    Args:
-        home: Of the arm's joints, without the gripper, [rad].
-        gripper: Closed and open position, [rad]; None: no gripper.
-        links: None: no limits.
+    ``home`` is without the gripper, [rad]; ``gripper`` is closed and open, [rad].
     """
     closed, opened = gripper or (None, None)
     pose = [*home] if opened is None else [*home, opened]

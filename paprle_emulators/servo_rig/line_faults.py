@@ -14,15 +14,15 @@ NOBODY = -1  # no servo's ID
 
 
 class LineFaults:
-    """Random faults of the packets of one line.
+    """Random faults of a line's packets, mostly probabilities.
 
     Attributes:
-        late: Probability of an answer late by ``lateness``.
+        late: By ``lateness``.
         lateness: [s].
-        latency: Of every answer, as by a USB adapter's timer, [s].
-        byte_time: Per byte, [s].
-        echo: Probability that the adapter returns a request's bytes.
-        noise: Probability of random bytes before an answer.
+        latency: Of every answer, as by USB adapters, [s].
+        byte_time: [s].
+        echo: Of a request.
+        noise: Before an answer.
     """
 
     def __init__(self) -> None:
@@ -49,13 +49,13 @@ class LineFaults:
         return bytes(spoilt)
 
     def spoil_request(self, data: bytes) -> bytes:
-        """Return a request's bytes that reach the servos."""
+        """Return request bytes that reach the servos."""
         if not data or self._happens(self.lost):
             return b""
         return self._turn_bit(data) if self._happens(self.corrupted) else data
 
     def disturb(self, data: bytes) -> list[Answer]:
-        """Return what the adapter adds before the answers to a request."""
+        """Return the adapter's additions."""
         added = []
         if data and self._happens(self.echo):
             added.append(Answer(0.0, data, NOBODY))
@@ -65,7 +65,7 @@ class LineFaults:
         return added
 
     def spoil(self, answers: list[Answer]) -> list[Answer]:
-        """Return the answers that reach a client."""
+        """Return answers that reach a client."""
         if not (self.lost or self.corrupted or self.duplicated or self.late):
             return self._delay(answers)
         out = []

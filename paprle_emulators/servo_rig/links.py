@@ -1,9 +1,9 @@
 """Rigid-body dynamics of one arm, with numpy alone.
 
-All in world axes. With J the Jacobians of the centres of mass (Jᵥ) and of the bodies'
-rotations (Jω), the mass matrix is M = Σ m Jᵥᵀ Jᵥ + Jωᵀ I Jω, and gravity and Coriolis
-torques follow from the accelerations of the bodies while the joints do not accelerate
-(Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 6).
+In world axes, with J the Jacobians of the centres of mass (Jᵥ) and of the bodies'
+rotations (Jω), M = Σ m Jᵥᵀ Jᵥ + Jωᵀ I Jω; gravity and Coriolis torques follow from the
+bodies' accelerations without joint acceleration (Featherstone, Rigid Body Dynamics
+Algorithms, 2008, chapter 6).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class _Pose(NamedTuple):
         z: Joint axes, shape (n, 3).
         p: Joint origins, shape (n, 3), [m].
         c: Centres of mass, shape (n, 3), [m].
-        turn: z of revolute joints, else 0, shape (n, 3).
-        lever: Velocity at the world's origin by joint velocity, shape (n, 3), [m].
-        J: Of the centres by joint: shape (n, 3 n), the bodies last.
-        root: Square roots of the inertias, shape (n, 3, 3).
+        turn: z of revolute joints, else 0.
+        lever: Velocity at the world's origin by joint velocity, [m].
+        J: Shape (n, 3 n), the bodies last.
+        root: Square roots of inertias, shape (n, 3, 3).
     """
 
     z: Vec
@@ -48,14 +48,14 @@ class _Pose(NamedTuple):
 
 
 class Links:
-    """Rigid bodies of one arm from its URDF, in joint order.
+    """Rigid bodies of one arm; vectors (n,) in joint order.
 
     Attributes:
-        lower: Joint limits, shape (n,), [rad].
-        upper: Joint limits, shape (n,), [rad].
-        damping: Of the URDF's <dynamics>, shape (n,), [N·m·s/rad].
-        friction: Likewise, [N·m].
-        gravity: In the base's axes, shape (3,), [m/s²].
+        lower: [rad].
+        upper: [rad].
+        damping: Of <dynamics>, [N·m·s/rad].
+        friction: [N·m].
+        gravity: In base axes, shape (3,), [m/s²].
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Links:
         """Read a URDF; ``rpy`` is the base in upright axes, [rad].
 
         Raises:
-            ValueError: If the URDF lacks a joint.
+            ValueError: If it lacks a joint.
         """
         tree = Tree(urdf)
         self.bodies = bodies = tree.read(joint_names)
@@ -93,14 +93,7 @@ class Links:
         self._root: Vec = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Return a (n,) of (M + diag(added)) a = tau − gravity − Coriolis, [rad/s²].
-
-        Args:
-            q: Positions, shape (n,), [rad].
-            dq: [rad/s].
-            tau: [N·m].
-            added: Additional inertia, [kg·m²].
-        """
+        """Return the accelerations; see ``arm.Links``."""
         pose = self._place(q)
         M = self._compute_mass(pose)
         M.flat[:: len(q) + 1] += added
@@ -108,17 +101,17 @@ class Links:
         return np.asarray(np.linalg.solve(M, tau - bias), dtype=np.float64)
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the gravity torque, shape (n,), [N·m]."""
+        """Return the gravity torque, (n,), [N·m]."""
         pulls = np.outer(-self.gravity, self._mass)
         tau: Vec = self._place(q).J @ pulls.ravel()
         return tau
 
     def compute_mass(self, q: Vec) -> Vec:
-        """Return the mass matrix, shape (n, n), [kg·m²]."""
+        """Return the mass matrix, (n, n), [kg·m²]."""
         return self._compute_mass(self._place(q))
 
     def measure_reach(self, q: Vec, hand: int) -> Vec:
-        """Return each joint's distance from the hand's joint, shape (n,), [m]."""
+        """Return joint distances; see ``arm.Links``."""
         p = self._place(q).p
         reach: Vec = np.linalg.norm(p - p[hand], axis=1)
         return reach
@@ -153,7 +146,7 @@ class Links:
         return M.reshape(n, n)
 
     def _compute_bias(self, pose: _Pose, dq: Vec) -> Vec:
-        """Return gravity and Coriolis torques, shape (n,), [N·m]."""
+        """Return gravity and Coriolis torques, (n,), [N·m]."""
         carried, by = self._moves.T, dq[:, None]
         turn, slide = by * pose.turn, by * pose.lever
         speeds = carried @ np.hstack([turn, slide])
@@ -175,13 +168,12 @@ class Links:
 
 
 def _find_turns(placements: Vec, axes: Vec) -> tuple[Vec, Vec]:
-    """Return the factors of sin q and 1 − cos q in the joints' placements."""
     K = np.zeros_like(placements)
     K[:, :3, :3] = (axes[:, _SKEW] * _SIGNS).reshape(-1, 3, 3)
     return placements @ K, placements @ K @ K
 
 
 def _cross(a: Vec, b: Vec) -> Vec:
-    """Return cross products along the last axis; np.cross is three times slower."""
+    """Return cross products, thrice as fast as np.cross."""
     out: Vec = a[..., _NEXT] * b[..., _LAST] - a[..., _LAST] * b[..., _NEXT]
     return out

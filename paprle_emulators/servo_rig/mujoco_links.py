@@ -1,4 +1,4 @@
-"""An arm's bodies by a MuJoCo model, which may hold a table and other fixed things."""
+"""Bodies by a MuJoCo model."""
 
 from __future__ import annotations
 
@@ -22,27 +22,23 @@ _OFF = int(mujoco.mjtDisableBit.mjDSBL_ACTUATION | mujoco.mjtDisableBit.mjDSBL_L
 
 
 class MujocoLinks:
-    """Bodies of one arm, with what they touch; the model's other joints stand still.
+    """Bodies of one arm and their contacts; other joints stand still.
 
-    A URDF's bodies touch nothing: it has no pairs that are left out, and no scene.
-    Friction, damping and armature of the arm's joints are those of the emulated servos.
+    A URDF's bodies touch nothing: it lacks excluded pairs and a scene. Friction,
+    damping and armature are the emulated servos'.
 
     Attributes:
-        lower: Where each joint stops, shape (n,), [rad] or [m].
+        lower: Shape (n,), [rad] or [m].
         upper: Likewise.
-        damping: Zeros, shape (n,): the servos' is the drives'.
+        damping: Zeros, shape (n,).
         friction: Likewise.
     """
 
     def __init__(self, model: Path, joints: Sequence[str]) -> None:
-        """Read a model.
-
-        Args:
-            model: MJCF or URDF file.
-            joints: Names of the arm's joints in it.
+        """Read joints of an MJCF or URDF file.
 
         Raises:
-            ValueError: If MuJoCo refuses the model, or it lacks a joint.
+            ValueError: If MuJoCo refuses it, or it lacks a joint.
         """
         self._model = found = mujoco.MjModel.from_xml_path(str(model))
         self._data = mujoco.MjData(found)
@@ -61,14 +57,7 @@ class MujocoLinks:
         self._still = mujoco.MjData(found)
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Return a (n,) of (M + diag(added)) a = tau − gravity − Coriolis + contacts.
-
-        Args:
-            q: Positions, shape (n,), [rad].
-            dq: [rad/s].
-            tau: [N·m].
-            added: Additional inertia, [kg·m²].
-        """
+        """Return the accelerations, with contacts; see ``arm.Links``."""
         data, own = self._data, self._dq
         self._model.dof_armature[own] = added
         data.qpos[self._q], data.qvel[own], data.qfrc_applied[own] = q, dq, tau
@@ -77,7 +66,7 @@ class MujocoLinks:
         return a
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the gravity torque, shape (n,), [N·m]."""
+        """Return the gravity torque, (n,), [N·m]."""
         model, data = self._model, self._still
         data.qpos[self._q] = q
         mujoco.mj_kinematics(model, data)
@@ -87,7 +76,7 @@ class MujocoLinks:
         return found
 
     def measure_reach(self, q: Vec, hand: int) -> Vec:
-        """Return each joint's distance from the hand's joint, shape (n,), [m]."""
+        """Return joint distances; see ``arm.Links``."""
         data = self._still
         data.qpos[self._q] = q
         mujoco.mj_kinematics(self._model, data)

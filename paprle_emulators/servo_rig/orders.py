@@ -1,4 +1,4 @@
-"""Commands to a running rig on standard input, and its log."""
+"""Orders and log of a rig."""
 
 from __future__ import annotations
 
@@ -21,23 +21,18 @@ MOST_LINES = 300_000  # chosen: ten minutes; then the file begins anew, one is k
 
 
 class Described(Protocol):
-    """Interface of a rig for a log.
-
-    Attributes:
-        now_ns: [ns].
-    """
+    """A logged rig; ``now_ns`` in [ns]."""
 
     now_ns: int
 
     def report(self) -> dict[str, object]:
-        """Return the true state, and what happened since the last report."""
+        """Return true state and new events."""
 
 
 class Log:
-    """A rig's true states as JSON lines in a file.
+    """True states as JSON lines, with monotonic ``stamp_ns`` of writing.
 
-    ``stamp_ns`` is the host's monotonic clock when a line is written: a rig may fall
-    behind it. A full file becomes ``<name>.1``.
+    A full file becomes ``<name>.1``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,7 +60,7 @@ class Log:
 
 
 class Lines(Protocol):
-    """Interface of a line server for orders."""
+    """A line server for orders."""
 
     def describe(self) -> dict[str, object]:
         """Return the endpoint."""
@@ -78,7 +73,7 @@ class Lines(Protocol):
 
 
 class Orders:
-    """Executes orders and answers each with a line."""
+    """Executes and answers orders."""
 
     def __init__(
         self,
@@ -87,14 +82,6 @@ class Orders:
         answer: Callable[[str], None],
         log: Log | None = None,
     ) -> None:
-        """Serve a rig.
-
-        Args:
-            rig: The rig.
-            faults: Of the rig.
-            answer: Takes answer lines.
-            log: None: no log.
-        """
         self._rig = rig
         self._answer = answer
         self._log = log
@@ -130,7 +117,7 @@ class Orders:
                 self._answer(json.dumps(self.obey(line, lines)))
 
     def obey(self, line: bytes, lines: Lines) -> dict[str, object]:
-        """Execute one order; return its answer."""
+        """Execute an order; return its answer."""
         try:
             order = json.loads(line)
             if not isinstance(order, dict):
@@ -169,7 +156,7 @@ class Orders:
             self._rig.play(program, name)
 
     def _pose(self, order: dict[str, Any], lines: Lines) -> None:
-        """Move joints by hand, [rad] by name."""
+        """Move joints by hand, [rad]."""
         del lines
         joints = {str(k): float(q) for k, q in dict(order.pop("joints")).items()}
         name = order.get("limb")
@@ -187,7 +174,7 @@ class Orders:
             limb.hold(True)
 
     def _push(self, order: dict[str, Any], lines: Lines) -> None:
-        """Apply torques to joints, [N·m] by name."""
+        """Apply torques to joints, [N·m]."""
         del lines
         limbs, tau = self._limbs(order), dict(order.pop("tau"))
         for limb in limbs:

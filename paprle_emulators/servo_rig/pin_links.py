@@ -1,4 +1,4 @@
-"""The same dynamics by Pinocchio, fifty times faster, where it is installed."""
+"""Dynamics by Pinocchio, fifty times faster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Vec = NDArray[np.float64]
 
 
 class PinLinks(Links):
-    """Rigid bodies of one arm; see ``Links``."""
+    """Rigid bodies; see ``Links``."""
 
     def __init__(
         self, urdf: Path, joint_names: Sequence[str], rpy: tuple[float, float, float]
@@ -29,7 +29,7 @@ class PinLinks(Links):
         self._places = None if straight else places
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Return the accelerations; see ``Links``."""
+        """Return the accelerations; see ``arm.Links``."""
         model, places = self._model, self._places
         if places is None:
             model.armature = added
@@ -42,7 +42,7 @@ class PinLinks(Links):
         return found
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the gravity torque, shape (n,), [N·m]."""
+        """Return the gravity torque, (n,), [N·m]."""
         inside = q
         if self._places is not None:
             inside = np.empty_like(q)
@@ -52,7 +52,6 @@ class PinLinks(Links):
 
 
 def _build(bodies: Bodies) -> tuple[pin.Model, NDArray[np.intp]]:
-    """Return a model, and the place of each joint in its vectors."""
     model, ids = pin.Model(), {-1: 0}
     for i in bodies.order:
         kind = (

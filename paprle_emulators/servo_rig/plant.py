@@ -1,4 +1,4 @@
-"""A user's model as the plant of an emulated arm."""
+"""A user's model as plant."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def read_plant(model: Path, joints: Sequence[str]) -> MujocoLinks:
-    """Return the bodies of an arm by a MuJoCo model; arguments as of ``MujocoLinks``.
+    """Return bodies by a MuJoCo model.
 
     Raises:
-        ValueError: If MuJoCo refuses the model, or it lacks a joint.
-        ModuleNotFoundError: If MuJoCo is not installed.
+        ValueError: If MuJoCo refuses it, or it lacks a joint.
+        ModuleNotFoundError: If MuJoCo is missing.
     """
     if find_spec("mujoco") is None:
         raise ModuleNotFoundError(

@@ -1,4 +1,4 @@
-"""The process of an emulated rig, until a signal ends it."""
+"""Process of an emulated rig."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ from paprle_emulators.servo_rig.server import Server
 def serve(
     server: Server, log: Log | None, part: Literal["leader", "env"], device: str
 ) -> None:
-    """Announce a rig and serve it until SIGTERM or Ctrl-C; close it and its log.
-
-    Args:
-        server: The rig's.
-        log: None: no log.
-        part: Of a session, that would use it.
-        device: Name of this part's plug-in or configuration.
-    """
+    """Announce, serve and close a rig."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
     try:

@@ -1,4 +1,4 @@
-"""A rig in virtual time: the hands' programs, answers on buses and planned actions."""
+"""A rig in virtual time."""
 
 from __future__ import annotations
 
@@ -15,30 +15,19 @@ LimbT = TypeVar("LimbT", bound=HeldArm)
 
 
 class ServedBus(Protocol):
-    """Interface of the servos on one port.
-
-    Attributes:
-        n_packets: Received.
-    """
+    """Servos on one port."""
 
     n_packets: int
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
-        """Return the ordered answers to a client's bytes."""
+        """Return answers to received bytes."""
 
     def look_ahead(self, ahead: float) -> None:
-        """Set the age of the arms' state, [s]."""
+        """Set the age of states, [s]."""
 
 
 class ServoRig(ABC, Generic[LimbT]):
-    """Arms, servos and buses in virtual time.
-
-    Attributes:
-        now_ns: Time since the start, [ns].
-        limbs: By name.
-        buses: By port.
-        line_faults: By port.
-    """
+    """Arms, servos and buses; ``now_ns`` in [ns]."""
 
     def __init__(
         self, limbs: Mapping[str, LimbT], buses: Mapping[str, ServedBus]
@@ -53,13 +42,13 @@ class ServoRig(ABC, Generic[LimbT]):
 
     @abstractmethod
     def find_port(self, limb: str) -> str:
-        """Return the port of a limb."""
+        """Return a limb's port."""
 
     def play(self, program: str, limb: str | None = None) -> None:
-        """Play a program, from now or from a client's first packet.
+        """Play a program from now or a client's first packet.
 
         Raises:
-            ValueError: If the program or its joints are unknown.
+            ValueError: If program or joints are unknown.
         """
         parts, t = read_program(program), self._play_time() or 0.0
         hands = [one.hand for n, one in self.limbs.items() if limb in (None, n)]
@@ -70,10 +59,10 @@ class ServoRig(ABC, Generic[LimbT]):
             )
 
     def pose(self, joints: Mapping[str, float], limb: str | None = None) -> None:
-        """Move joints by hand.
+        """Move joints by hand, [rad].
 
         Raises:
-            ValueError: If a joint is unknown.
+            ValueError: If one is unknown.
         """
         left = set(joints)
         for name, one in self.limbs.items():
@@ -96,7 +85,7 @@ class ServoRig(ABC, Generic[LimbT]):
     def answer(
         self, port: str, data: bytes, baud: int | None = None, ahead: float = 0.0
     ) -> list[Answer]:
-        """Return the ordered answers to bytes on a bus."""
+        """Return answers to bytes on a bus."""
         faults, bus = self.line_faults[port], self._served[port]
         bus.look_ahead(ahead)
         heard = self._garble(port, faults.spoil_request(data))
@@ -104,17 +93,16 @@ class ServoRig(ABC, Generic[LimbT]):
         return faults.disturb(data) + answers
 
     def overhear(self, port: str) -> bytes:
-        """Return bytes that arrive without a request."""
+        """Return unrequested bytes."""
         del port
         return b""
 
     def _garble(self, port: str, data: bytes) -> bytes:
-        """Return a client's bytes as they reach the servos."""
         del port
         return data
 
     def exchange(self, port: str, data: bytes, baud: int | None = None) -> bytes:
-        """Return the bytes due on a bus after a client's bytes."""
+        """Return due bytes after a client's."""
         late, due = self._late[port], self.now_ns
         late.append((due, self.overhear(port)))
         for one in self.answer(port, data, baud):
@@ -125,11 +113,11 @@ class ServoRig(ABC, Generic[LimbT]):
         return b"".join(arrived)
 
     def plan(self, delay: float, action: Callable[[], None]) -> None:
-        """Schedule an action, [s]."""
+        """Schedule an action after [s]."""
         self._planned.append((self.now_ns + round(delay * 1e9), action))
 
     def step(self, dt: float) -> None:
-        """Advance by a small step, [s]."""
+        """Advance dt [s], a small step."""
         before, self.now_ns = self.now_ns, self.now_ns + round(dt * 1e9)
         self._step(self._play_time(), before, dt)
         due = [action for at, action in self._planned if at <= self.now_ns]
@@ -139,12 +127,12 @@ class ServoRig(ABC, Generic[LimbT]):
 
     @abstractmethod
     def _step(self, t: float | None, before_ns: int, dt: float) -> None:
-        """Step the limbs, with the hands' time [s] and the time before [ns]."""
+        """Step limbs, with the hands' time [s] and the time before [ns]."""
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
         """Return the true state."""
 
     def report(self) -> dict[str, object]:
-        """Return the true state, and what happened since the last report."""
+        """Return true state and new events."""
         return self.describe()

@@ -1,4 +1,4 @@
-"""Server of a rig on pseudo-terminals, in real time."""
+"""Real-time server of a rig."""
 
 from __future__ import annotations
 
@@ -21,35 +21,27 @@ MOST_LATE = 0.1  # chosen: what the arms make up for; time lost beyond stays los
 
 
 class ServedRig(Protocol):
-    """Interface of a rig in virtual time.
-
-    Attributes:
-        now_ns: Time since the start, [ns].
-    """
+    """A rig in virtual time; ``now_ns`` in [ns]."""
 
     now_ns: int
 
     def answer(
         self, port: str, data: bytes, baud: int | None, ahead: float
     ) -> list[Answer]:
-        """Return the ordered answers to bytes on a bus."""
+        """Return answers to bytes on a bus."""
 
     def step(self, dt: float) -> None:
-        """Advance by a small step, [s]."""
+        """Advance dt [s], a small step."""
 
     def overhear(self, port: str) -> bytes:
-        """Return bytes that arrive without a request."""
+        """Return unrequested bytes."""
 
     def report(self) -> dict[str, object]:
-        """Return the true state, and what happened since the last report."""
+        """Return true state and new events."""
 
 
 class Server:
-    """Serves a rig until stopped.
-
-    Attributes:
-        lines: By port.
-    """
+    """Serves a rig until stopped."""
 
     def __init__(
         self,
@@ -58,14 +50,6 @@ class Server:
         link_dir: Path | None,
         orders: Orders,
     ) -> None:
-        """Open a terminal per bus.
-
-        Args:
-            rig: The rig.
-            labels: Name of each port's link.
-            link_dir: Folder of the links; None: no links.
-            orders: Takes standard input.
-        """
         self._rig, self._labels = rig, tuple(labels.values())
         self.lines = {port: Line(label, link_dir) for port, label in labels.items()}
         self._orders = orders
@@ -81,7 +65,7 @@ class Server:
         self._wait.register(self.lines[port].master, selectors.EVENT_READ, port)
 
     def describe(self) -> dict[str, object]:
-        """Return the endpoint: ports by limb and settings."""
+        """Return ports by limb and settings."""
         return {
             "ready": True,
             "ports": self.list_ports(),
@@ -89,7 +73,7 @@ class Server:
         }
 
     def rename(self, link: Path) -> None:
-        """Name the ports: ``link``, or ``link_LABEL`` for each of several."""
+        """Name the ports ``link`` or ``link_LABEL``."""
         several = len(self.lines) > 1
         for label, line in zip(self._labels, self.lines.values(), strict=True):
             name = f"{link.name}_{label}" if several else link.name
@@ -97,14 +81,14 @@ class Server:
 
     @abstractmethod
     def list_ports(self) -> dict[str, str]:
-        """Return the terminal of each limb."""
+        """Return each limb's terminal."""
 
     @abstractmethod
     def list_overrides(self) -> list[str]:
-        """Return a session's settings for the ports."""
+        """Return a session's port settings."""
 
     def stop(self) -> None:
-        """End :meth:`run`; safe in a signal handler."""
+        """End :meth:`run`; signal-safe."""
         self._stopped = True
 
     def listen(self, stream: int) -> None:
@@ -113,7 +97,7 @@ class Server:
         self._wait.register(stream, selectors.EVENT_READ, None)
 
     def unplug(self, port: str) -> None:
-        """Unplug a bus; the servos keep power."""
+        """Unplug a bus without power loss."""
         line = self.lines[port]
         if line.master >= 0:
             self._wait.unregister(line.master)
@@ -121,7 +105,7 @@ class Server:
             self._due = [one for one in self._due if one[2] != port]
 
     def replug(self, port: str) -> None:
-        """Open a new terminal under the same link."""
+        """Open a new terminal under its link."""
         self.unplug(port)
         self.lines[port].plug()
         self._watch(port)
@@ -178,7 +162,6 @@ class Server:
             self.lines[port].write(data)
 
     def _catch_up(self) -> None:
-        """Step the arms towards the present, once per turn."""
         late = self._find_late()
         if late > MOST_LATE:
             self._start += late - MOST_LATE

@@ -1,4 +1,4 @@
-"""A pseudo-terminal as a serial port that can be unplugged."""
+"""A pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ SPEEDS = {
 
 
 class Line:
-    """One pseudo-terminal, optionally with a stable name.
-
-    Attributes:
-        master: File descriptor, -1 when unplugged.
-    """
+    """One pseudo-terminal; ``master`` is -1 if unplugged."""
 
     def __init__(self, label: str, link_dir: Path | None) -> None:
         self._link = link_dir / label if link_dir else None
@@ -35,7 +31,7 @@ class Line:
         self.plug()
 
     def plug(self) -> None:
-        """Open a new terminal and link to it."""
+        """Open and link a new terminal."""
         self.unplug()
         self.master, self._slave = pty.openpty()
         # Raw before anyone opens it, or the line echoes; our own end of it stays open,
@@ -67,7 +63,7 @@ class Line:
 
     @property
     def baud(self) -> int | None:
-        """Client's baud rate; None where the system does not state it."""
+        """Client's baud rate; None if unknown."""
         with contextlib.suppress(OSError):  # not on Linux: the standard rates only
             data = fcntl.ioctl(self._slave, TCGETS2, bytes(TERMIOS2.size))
             return int(TERMIOS2.unpack(data)[-1])

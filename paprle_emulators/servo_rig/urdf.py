@@ -1,6 +1,6 @@
-"""Joints and bodies of one arm, read from a URDF.
+"""Joints and bodies of a URDF, without meshes.
 
-Meshes are not read. Joints that nobody drives stand at zero.
+Undriven joints stand at zero.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _MOMENTS = ("ixx", "ixy", "ixz", "ixy", "iyy", "iyz", "ixz", "iyz", "izz")
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Driven joints and what each carries, in the order of their names.
+    """Driven joints and their bodies, in the order of names.
 
     Attributes:
-        parents: Joint that carries each, -1: the base.
-        order: Joints with parents before children.
-        placements: Joint frame at zero in its parent's frame, shape (n, 4, 4).
+        parents: Carrying joint, -1: the base.
+        order: Parents before children.
+        placements: Zero pose in the parent's frame, shape (n, 4, 4).
         axes: In the joint's frame, shape (n, 3).
-        turns: Whether the joint is revolute, shape (n,).
+        turns: Revolute, shape (n,).
         masses: Shape (n,), [kg].
-        centres: Centres of mass in the joint's frame, shape (n, 3), [m].
-        inertias: About the centre of mass, shape (n, 3, 3), [kg·m²].
-        lower: Limits, shape (n,), [rad] or [m].
+        centres: In the joint's frame, shape (n, 3), [m].
+        inertias: About the centre, shape (n, 3, 3), [kg·m²].
+        lower: Shape (n,), [rad] or [m].
         upper: Likewise.
     """
 
@@ -52,7 +52,7 @@ class Bodies:
 
 
 class Tree:
-    """The links of a URDF and how they hang together."""
+    """The link tree of a URDF."""
 
     def __init__(self, urdf: Path) -> None:
         self.root = ElementTree.parse(urdf).getroot()
@@ -63,7 +63,7 @@ class Tree:
         self._above = {_name_link(joint, "child"): joint for joint in joints}
 
     def read(self, names: Sequence[str]) -> Bodies:
-        """Return the bodies of driven joints.
+        """Return driven joints' bodies.
 
         Raises:
             ValueError: If the URDF lacks a joint.
@@ -96,13 +96,13 @@ class Tree:
         )  # fmt: skip
 
     def read_dynamics(self, names: Sequence[str], key: str) -> Vec:
-        """Return a number of the joints' <dynamics>, default 0."""
+        """Return a number of <dynamics>, default 0."""
         found = [self.joints[name].find("dynamics") for name in names]
         numbers = [0.0 if one is None else float(one.get(key, 0.0)) for one in found]
         return np.array(numbers)
 
     def _find_carrier(self, link: str, index: Mapping[str, int]) -> tuple[int, Vec]:
-        """Return the driven joint that carries a link, and its frame in that one's."""
+        """Return a link's driven joint, and the link's frame in it."""
         X = np.eye(4)
         while (joint := self._above.get(link)) is not None:
             name = str(joint.get("name"))
@@ -113,7 +113,6 @@ class Tree:
         return -1, X
 
     def _collect(self, index: Mapping[str, int]) -> tuple[Vec, Vec, Vec]:
-        """Return mass, centre and inertia of all links that each joint carries."""
         n = len(index)
         parts: list[list[tuple[float, Vec, Vec]]] = [[] for _ in range(n)]
         for link in self.root.iter("link"):
@@ -129,7 +128,7 @@ class Tree:
 
 
 def is_body(inertial: ElementTree.Element) -> bool:
-    """Return whether mass and inertia are plausible for a leader."""
+    """Return whether mass and inertia are plausible."""
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
         return False
@@ -138,7 +137,7 @@ def is_body(inertial: ElementTree.Element) -> bool:
 
 
 def make_rotation(rpy: Sequence[float]) -> Vec:
-    """Return the rotation of URDF angles: about fixed axes x, y, z, shape (3, 3)."""
+    """Return the rotation (3, 3) of angles about fixed x, y, z."""
     (cx, cy, cz), (sx, sy, sz) = np.cos(rpy), np.sin(rpy)
     return np.array([
         [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
@@ -179,7 +178,7 @@ def _read_limits(joint: ElementTree.Element) -> tuple[float, float]:
 
 
 def _read_body(inertial: ElementTree.Element, X: Vec) -> tuple[float, Vec, Vec]:
-    """Return mass, centre and inertia about it in the carrying joint's frame."""
+    """Return mass, centre and central inertia in the joint's frame."""
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     at = X @ _read_origin(inertial)
     m = 0.0 if mass is None else float(mass.get("value", 0.0))
@@ -189,7 +188,7 @@ def _read_body(inertial: ElementTree.Element, X: Vec) -> tuple[float, Vec, Vec]:
 
 
 def _join(parts: Sequence[tuple[float, Vec, Vec]]) -> tuple[float, Vec, Vec]:
-    """Return the body of several by the parallel axis theorem."""
+    """Add bodies by the parallel axis theorem."""
     mass = sum(m for m, _, _ in parts)
     if mass <= 0.0:
         return 0.0, np.zeros(3), np.zeros((3, 3))

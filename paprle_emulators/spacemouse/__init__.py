@@ -1,1 +1,1 @@
-"""An emulated six-axis mouse behind hidraw."""
+"""Emulated six-axis mouse behind hidraw."""

@@ -31,7 +31,7 @@ _REST = (0.0, 0.0, 0.0)
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the mouse."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,8 +1,4 @@
-"""An emulated six-axis mouse, read by the real hidapi.
-
-A Unix socket carries one report per packet, as ``/dev/hidrawN``; a preloaded library
-(``hidraw_shim.c``) makes hidapi accept it. Not emulated: udev, permissions, wireless.
-"""
+"""An emulated six-axis mouse for the real hidapi."""
 
 from __future__ import annotations
 
@@ -25,11 +21,11 @@ _REST: Three = (0.0, 0.0, 0.0)
 
 
 class ShimError(OSError):
-    """The library to preload cannot be built."""
+    """The library cannot be built."""
 
 
 def build_shim(folder: Path) -> Path:
-    """Return the compiled library to preload (LD_PRELOAD).
+    """Return the compiled library for LD_PRELOAD.
 
     Raises:
         ShimError: If the C compiler is missing or fails.
@@ -50,11 +46,7 @@ def build_shim(folder: Path) -> Path:
 
 
 class EmulatedMouse:
-    """One mouse at a path, plugged in at first.
-
-    Attributes:
-        is_wireless: One report has translation and rotation.
-    """
+    """One mouse."""
 
     def __init__(self, path: Path, *, is_wireless: bool = False) -> None:
         self._path, self.is_wireless = path, is_wireless
@@ -70,14 +62,14 @@ class EmulatedMouse:
         self._listener.setblocking(False)
 
     def unplug(self) -> None:
-        """Unplug it and close all readers; may be called twice."""
+        """Unplug it and close readers."""
         for one in (*self._readers, *filter(None, [self._listener])):
             one.close()
         self._readers, self._listener = [], None
         self._path.unlink(missing_ok=True)
 
     def replug(self) -> None:
-        """Plug it in again, at the same path."""
+        """Plug it in again."""
         self.unplug()
         self.plug()
 
@@ -94,7 +86,7 @@ class EmulatedMouse:
         self.send(pack_buttons(sum(1 << button for button in buttons)))
 
     def send(self, report: bytes) -> None:
-        """Send raw bytes as one report to all readers."""
+        """Send one report to all readers."""
         if self._listener is None:
             return
         with contextlib.suppress(BlockingIOError):

@@ -1,8 +1,8 @@
-"""Input reports of 3Dconnexion's mice, as the mouse sends them.
+"""Input reports of 3Dconnexion's mice.
 
 Report 1 is the translation, in wireless models with the rotation; 2 the rotation; 3 a
-bit for each button. Numbers are int16, little-endian; x right, y towards the operator,
-z down. Sources: spacenavd, PySpaceMouse (``devices.toml``).
+bit per button. Numbers are int16, little-endian; x right, y towards the operator, z
+down. Sources: spacenavd, PySpaceMouse (``devices.toml``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FULL = 350  # spec: PySpaceMouse axis_scale; the logical maximum of the descript
 
 
 def pack_motion(number: int, *vectors: Three) -> bytes:
-    """Return a report of one or two vectors in REP-103 axes, full scale 1."""
+    """Return a report of vectors, REP-103 axes, full scale 1."""
     counts: list[int] = []
     for forward, left, up in vectors:
         # the cap's axes: right, towards the operator, down
@@ -25,5 +25,5 @@ def pack_motion(number: int, *vectors: Three) -> bytes:
 
 
 def pack_buttons(bits: int) -> bytes:
-    """Return the report of the buttons, a bit each."""
+    """Return a report of button bits."""
     return struct.pack("<BH", BUTTONS, bits)

@@ -1,1 +1,1 @@
-"""Emulated Universal Robots arm with its controller: RTDE, scripts and dashboard."""
+"""Emulated Universal Robots arm."""

@@ -74,22 +74,15 @@ _N_ADDRESSES = 200  # chosen: tried, from one that the process id gives
 
 
 class Emulator:
-    """The robot, its ports, faults and journal in one loop."""
+    """Loop of robot, ports, faults and journal."""
 
     def __init__(
         self, model: str, q: str, host: str, journal: Journal, gripper: str = "none"
     ) -> None:
-        """Build a robot and listen.
-
-        Args:
-            model: Name.
-            q: Joints, separated by commas, [rad].
-            host: Address; empty: a free one.
-            journal: Takes goals, states and events.
-            gripper: Robotiq gripper at the flange, or none.
+        """Build a robot of joints [rad] and listen at a host, or a free one.
 
         Raises:
-            ValueError: If a model is unknown, or the joints are not six numbers.
+            ValueError: If model or joints are invalid.
             OSError: If the ports are in use.
         """
         if model not in MODELS:
@@ -160,7 +153,6 @@ class Emulator:
         self._server.close()
 
     def _step_gripper(self) -> None:
-        """Advance the gripper, whose supply is the tool's."""
         gripper = self._gripper
         if gripper is None:
             return
@@ -194,7 +186,7 @@ class Emulator:
 
 
 def _listen(host: str, ports: dict[int, Callable[[], Session]]) -> tuple[str, Server]:
-    """Return an address and the server there; raise OSError if none is free."""
+    """Return an address and its server; raise OSError if none is free."""
     if host:
         return host, Server(host, ports)
     for number in range(os.getpid(), os.getpid() + _N_ADDRESSES):
@@ -205,7 +197,7 @@ def _listen(host: str, ports: dict[int, Callable[[], Session]]) -> tuple[str, Se
 
 
 def main(words: list[str]) -> int:
-    """Run an emulated robot; return the exit code."""
+    """Run the robot."""
     if {"-h", "--help", "help"} & set(words):
         say(__doc__ or "")
         return 0

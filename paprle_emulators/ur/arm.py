@@ -1,9 +1,7 @@
-"""Motion of the emulated arm: what ``servoj``, ``movej`` and ``stopj`` do to it.
+"""Motion of the emulated arm by ``servoj``, ``movej`` and ``stopj``.
 
-Universal Robots publishes no model of ``servoj``. Here its target approaches the goal
-so that it would arrive after the look-ahead time, its speed smoothed by the gain; the
-arm follows its target as a stiff drive. A ramp is followed with a lag of the look-ahead
-time. Time passes slower by the speed scaling, for motions alone.
+The model of ``servoj`` is chosen (README.md): ramps lag by the look-ahead time, and the
+arm follows as a stiff drive. Speed scaling slows motion only.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class Motion(Enum):
 
 @dataclass(slots=True)
 class Goal:
-    """Goal of a motion: positions, and the arguments of its command."""
+    """Goal positions and command arguments."""
 
     q: Vec
     lookahead: float = 0.1
@@ -45,14 +43,13 @@ class Goal:
 
 
 class EmulatedArm:
-    """Target and actual positions of six joints.
+    """Six joints; vectors have shape (6,).
 
     Attributes:
-        q_target: Shape (6,), [rad].
-        dq_target: Shape (6,), [rad/s].
-        q: Actual positions, shape (6,), [rad].
-        dq: Actual speeds, shape (6,), [rad/s].
-        motion: What moves the target.
+        q_target: [rad].
+        dq_target: [rad/s].
+        q: Actual, [rad].
+        dq: Actual, [rad/s].
     """
 
     def __init__(self, model: Model, q: Vec) -> None:
@@ -81,16 +78,12 @@ class EmulatedArm:
         self.motion, self._rate = Motion.STOP, rate
 
     def push(self, joint: int, by: float) -> None:
-        """Move a joint from outside by [rad]; the target goes along."""
+        """Move joint and target by [rad]."""
         self.q[joint] += by
         self.q_target[joint] += by
 
     def step(self, dt: float, scaling: float = 1.0) -> str:
-        """Advance by ``dt`` [s].
-
-        Returns:
-            Why the controller must stop the arm, or "".
-        """
+        """Advance dt [s]; return a reason to stop."""
         share = 1.0 if self.motion is Motion.STOP else scaling
         before = self.q_target.copy()
         if self.motion is Motion.SERVO:
@@ -118,7 +111,6 @@ class EmulatedArm:
         self.q_target = self.q_target + self.dq_target * dt
 
     def _step_move(self, dt: float) -> None:
-        """Approach the goal by a trapezoid of speed."""
         away = self._goal.q - self.q_target
         allowed = np.sqrt(2.0 * self._goal.rate * np.abs(away))
         wanted = np.sign(away) * np.minimum(self._goal.speed, allowed)

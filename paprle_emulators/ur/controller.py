@@ -1,4 +1,4 @@
-"""The emulated controller: power, safety, program, registers and motion."""
+"""Emulated controller."""
 
 from __future__ import annotations
 
@@ -54,13 +54,10 @@ class Controller:
     """State of a robot; ``step`` advances it by a control cycle.
 
     Attributes:
-        time: Since the start, [s]; the ``timestamp`` of its data.
-        is_remote: Whether it obeys the network.
-        slider: Share of speed that the pendant's slider allows.
-        int_in: Input integer registers; likewise the other registers.
-        wrench: Force and torque at the tool, shape (6,), [N], [N·m].
-        payload: Mass, [kg].
-        popup: Text on the pendant.
+        time: Since the start, [s]; its ``timestamp``.
+        slider: Speed share of the pendant.
+        wrench: At the tool, shape (6,), [N], [N·m].
+        payload: [kg].
     """
 
     def __init__(self, model: Model, q: Vec, note: Callable[[str], None]) -> None:
@@ -80,7 +77,7 @@ class Controller:
 
     @property
     def status_bits(self) -> int:
-        """``robot_status_bits``: power is on, a program runs."""
+        """``robot_status_bits``: power on, program running."""
         is_on = self.robot_mode is not RobotMode.POWER_OFF
         return int(is_on) | int(self.runtime is Runtime.PLAYING) << 1
 
@@ -91,20 +88,20 @@ class Controller:
 
     @property
     def scaling(self) -> float:
-        """``speed_scaling``: 0 while no program plays."""
+        """``speed_scaling``, 0 unless a program plays."""
         return self.slider if self.runtime is Runtime.PLAYING else 0.0
 
     def write_int(self, register: int, value: int) -> None:
-        """Write an input integer register and note when, for a watchdog."""
+        """Write an input integer register, dated."""
         self.int_in[register] = value
         self._written[register] = self.time
 
     def find_age(self, register: int) -> float:
-        """Return the time since an input register was written, [s]."""
+        """Return an input register's age, [s]."""
         return self.time - self._written.get(register, self.time)
 
     def step(self) -> None:
-        """Advance by one control cycle."""
+        """Advance by a control cycle."""
         self.time += DT
         self.n_cycles += 1
         due = [action for at, action in self._due if at <= self.time]
@@ -121,7 +118,7 @@ class Controller:
             self.stop_protectively(excess)
 
     def start_script(self, text: str) -> None:
-        """Start a program that came over the network, if the robot obeys it."""
+        """Start a network program, if remote."""
         is_able = self.robot_mode is RobotMode.RUNNING and self.is_remote
         if not is_able or self.safety_mode is not SafetyMode.NORMAL:
             self._note(f"script of {len(text)} characters ignored")
@@ -144,13 +141,13 @@ class Controller:
         self.program, self.runtime = None, Runtime.STOPPED
 
     def stop_protectively(self, reason: str = "C0: asked for") -> None:
-        """Stop with a protective stop; a program pauses."""
+        """Make a protective stop; a program pauses."""
         self._note(f"protective stop: {reason}")
         self._halt(SafetyMode.PROTECTIVE_STOP)
         self.popup = reason
 
     def stop_in_emergency(self) -> None:
-        """Stop as the red button does: the program ends, the brakes engage."""
+        """Make an emergency stop: program end and brakes."""
         self._note("emergency stop")
         self._halt(SafetyMode.ROBOT_EMERGENCY_STOP)
         self.end_program("emergency stop")
@@ -158,28 +155,28 @@ class Controller:
         self.robot_mode = RobotMode.POWER_OFF
 
     def release_emergency(self) -> None:
-        """Release the red button: the robot stays without power."""
+        """Release the emergency stop, without power."""
         if self.safety_mode is SafetyMode.ROBOT_EMERGENCY_STOP:
             self.safety_mode = SafetyMode.NORMAL
 
     def open_safeguard(self) -> None:
-        """Open a safeguard: a program pauses."""
+        """Open a safeguard; programs pause."""
         self._note("safeguard stop")
         self._halt(SafetyMode.SAFEGUARD_STOP)
 
     def close_safeguard(self) -> None:
-        """Close the safeguard: a paused program goes on by itself."""
+        """Close a safeguard; programs go on."""
         if self.safety_mode is SafetyMode.SAFEGUARD_STOP:
             self.safety_mode = SafetyMode.NORMAL
             self.play()
 
     def unlock(self) -> None:
-        """Release a protective stop: a program stays paused."""
+        """Release a protective stop; programs stay paused."""
         if self.safety_mode is SafetyMode.PROTECTIVE_STOP:
             self.safety_mode = SafetyMode.NORMAL
 
     def play(self) -> bool:
-        """Continue a paused program; return whether there is one."""
+        """Continue a program; return success."""
         if self.program is None or self.safety_mode is not SafetyMode.NORMAL:
             return False
         self.runtime = Runtime.PLAYING
@@ -193,7 +190,7 @@ class Controller:
             self.arm.stop()
 
     def switch_power(self, *, is_on: bool) -> None:
-        """Switch the arm's power; its brakes hold."""
+        """Switch power; brakes hold."""
         if not is_on:
             self.end_program("power off")
             self.robot_mode = RobotMode.POWER_OFF
@@ -201,11 +198,11 @@ class Controller:
         self._reach(RobotMode.IDLE)
 
     def release_brakes(self) -> None:
-        """Release the brakes, after power on where needed."""
+        """Release brakes, powering on if needed."""
         self._reach(RobotMode.RUNNING)
 
     def set_remote(self, *, is_remote: bool) -> None:
-        """Switch between remote and local control; local ends a program."""
+        """Switch control; local ends a program."""
         self._note("remote control" if is_remote else "local control")
         if not is_remote:
             self.end_program("local control")

@@ -1,4 +1,4 @@
-"""The dashboard server, port 29999: commands of the pendant as lines of text.
+"""The dashboard's text commands, port 29999.
 
 Source: Universal Robots, "Dashboard server e-series, port 29999".
 """
@@ -41,7 +41,6 @@ class Dashboard:
     """Executes commands of all clients."""
 
     def __init__(self, controller: Controller, name: str) -> None:
-        """Serve a robot of the model ``name``."""
         self._controller, self._name = controller, name
         self._answers: dict[str, Callable[[], str]] = {
             "robotmode": lambda: f"Robotmode: {self._find_mode()}",
@@ -69,7 +68,7 @@ class Dashboard:
         }
 
     def answer(self, line: str) -> str:
-        """Execute one line; return its answer without an end."""
+        """Execute a line; return its answer."""
         words = line.strip()
         key = words.lower()
         if key.startswith(("popup ", "addtolog ", "setuserrole ")):

@@ -1,4 +1,4 @@
-"""Orders from standard input: what may happen to a robot and its network."""
+"""Orders of standard input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Faults:
     """Executes orders.
 
     Attributes:
-        stalled: Remaining standstill of the controller, [s].
+        stalled: Remaining standstill, [s].
     """
 
     def __init__(
@@ -25,7 +25,6 @@ class Faults:
         server: Server,
         more: Mapping[str, Callable[..., None]],
     ) -> None:
-        """Take orders for a robot, its network, and ``more``, by name."""
         self._controller, self._server = controller, server
         self.stalled = 0.0
         self._until: list[tuple[float, Callable[[], None]]] = []
@@ -59,10 +58,10 @@ class Faults:
         return tuple(self._orders)
 
     def apply(self, order: Mapping[str, Any]) -> None:
-        """Execute an order, ``fault`` and its arguments.
+        """Execute an order.
 
         Raises:
-            ValueError: If it is unknown or its arguments are wrong.
+            ValueError: If invalid.
         """
         arguments = dict(order)
         kind = str(arguments.pop("fault", ""))
@@ -74,7 +73,7 @@ class Faults:
             raise ValueError(f"fault '{kind}': {err}") from err
 
     def step(self) -> None:
-        """End what was to last for a time."""
+        """End expired faults."""
         now = self._controller.time
         due = [action for at, action in self._until if at <= now]
         self._until = [(at, action) for at, action in self._until if at > now]

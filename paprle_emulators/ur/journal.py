@@ -1,6 +1,6 @@
-"""Journal of the emulated robot: what its controller received, and how the arm moved.
+"""Journal of the emulated robot: received goals and motion.
 
-Stamps are monotonic, [ns], shared by all processes of a host.
+Stamps are monotonic, [ns].
 
     servoj,STAMP,q1,…,q6,lookahead,gain          a goal as it came, [rad], [s]
     arm,STAMP,q1,…,q6,dq1,…,dq6,robot_mode,safety_mode,runtime_state,scaling
@@ -26,18 +26,18 @@ _LOOKAHEAD, _GAIN = 9, 10  # spec: registers of ur_rtde's servoJ
 
 
 class Journal:
-    """Writes to an open file, if any."""
+    """Writes to a file, if open."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
 
     def write_goal(self, values: Sequence[float]) -> None:
-        """Write the double registers of a ``servoJ``."""
+        """Write a ``servoJ``'s double registers."""
         told = (*values[:6], values[_LOOKAHEAD], values[_GAIN])
         self._write("servoj", ",".join(f"{x:.9f}" for x in told))
 
     def write_arm(self, controller: Controller) -> None:
-        """Write the arm's state, and flush."""
+        """Write and flush the arm's state."""
         arm = controller.arm
         numbers = ",".join(f"{x:.7f}" for x in (*arm.q, *arm.dq))
         modes = controller.robot_mode, controller.safety_mode, controller.runtime
@@ -47,7 +47,7 @@ class Journal:
             self._file.flush()
 
     def write_event(self, text: str) -> None:
-        """Write what happened."""
+        """Write an event."""
         self._write("event", text.replace("\n", " "))
 
     def _write(self, kind: str, text: str) -> None:
@@ -60,13 +60,12 @@ class Record:
     """A journal read back; N goals and M states.
 
     Attributes:
-        stamps: Times of goals, [ns], shape (N,).
-        goals: Six joints, shape (N, 6), [rad].
-        state_stamps: Times of states, [ns], shape (M,).
-        q: Six joints, shape (M, 6), [rad].
-        dq: Six joints, shape (M, 6), [rad/s].
-        modes: Robot mode, safety mode, runtime state, shape (M, 3).
-        events: Times and texts.
+        stamps: Shape (N,), [ns].
+        goals: Shape (N, 6), [rad].
+        state_stamps: Shape (M,), [ns].
+        q: Shape (M, 6), [rad].
+        dq: Shape (M, 6), [rad/s].
+        modes: Robot, safety and runtime, shape (M, 3).
     """
 
     stamps: Stamps
@@ -79,7 +78,7 @@ class Record:
 
 
 def read_journal(path: Path) -> Record:
-    """Return a journal without a partial last line."""
+    """Return a journal's whole lines."""
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     rows = [line.split(",", 2) for line in lines]
     goals = [(int(at), rest.split(",")) for kind, at, rest in rows if kind == "servoj"]

@@ -1,4 +1,4 @@
-"""Models of Universal Robots arms: kinematics and limits.
+"""Models of Universal Robots arms.
 
 Source: Universal Robots, "DH Parameters for calculations of kinematics and dynamics"
 and "Max. joint torques"; limits of position and speed of the technical data sheets, as
@@ -24,11 +24,10 @@ class Model:
     """Figures of one arm.
 
     Attributes:
-        serial: Number that its dashboard reports.
-        a: DH parameters a2 and a3, [m].
-        d: DH parameters d1, d4, d5 and d6, [m].
-        speed_deg: Largest speed by joint, [°/s].
-        torque: Largest torque by joint, [N·m].
+        a: DH a2 and a3, [m].
+        d: DH d1, d4, d5 and d6, [m].
+        speed_deg: Largest, [°/s].
+        torque: Largest, [N·m].
     """
 
     serial: str
@@ -39,12 +38,12 @@ class Model:
 
     @property
     def dq_max(self) -> Vec:
-        """Largest speeds, shape (6,), [rad/s]."""
+        """Largest speeds, (6,), [rad/s]."""
         return np.radians(self.speed_deg)
 
     @property
     def q_max(self) -> Vec:
-        """Largest positions either way, shape (6,), [rad]."""
+        """Largest positions, (6,), [rad]."""
         return np.radians([360.0, 360.0, 180.0, 360.0, 360.0, 360.0])
 
 
@@ -95,15 +94,7 @@ MODELS: Mapping[str, Model] = {
 
 
 def compute_flange(model: Model, q: Vec) -> Vec:
-    """Return the flange's pose in the controller's base, by the DH parameters.
-
-    Args:
-        model: The arm.
-        q: Joint positions, shape (6,), [rad].
-
-    Returns:
-        T_base_flange, shape (4, 4), [m].
-    """
+    """Return T_base_flange (4, 4), [m], at q (6,), [rad]."""
     a = (0.0, *model.a, 0.0, 0.0, 0.0)
     d = (model.d[0], 0.0, 0.0, *model.d[1:])
     pose: Vec = np.eye(4)
@@ -122,7 +113,7 @@ def compute_flange(model: Model, q: Vec) -> Vec:
 
 
 def to_pose_vector(pose: Vec) -> Vec:
-    """Return a pose as UR writes it: position and rotation vector, shape (6,)."""
+    """Return position and rotation vector, (6,)."""
     rotation = pose[:3, :3]
     axis = np.array(
         [

@@ -1,8 +1,8 @@
-"""Programs that a client uploads: the control script of ur_rtde, and any other.
+"""Uploaded programs: ur_rtde's control script, and others.
 
 The control script takes commands in input registers and answers in output register 0,
-1 ready and 2 done; its numbers and registers are those of the script that ur_rtde 1.6
-uploads, ``RTDE Control Script Loaded``. Any other script plays until it is stopped.
+1 ready and 2 done; numbers and registers are those of the script that ur_rtde 1.6
+uploads, ``RTDE Control Script Loaded``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AT_ONCE = {6, 9, 10, 11, 24, 25, 26, 27, 38, 58, 66, 67, 68, 69, 70, 71}
 
 
 class Host(Protocol):
-    """Parts of a controller that its program uses."""
+    """A program's part of a controller."""
 
     arm: EmulatedArm
     int_in: list[int]
@@ -34,14 +34,14 @@ class Host(Protocol):
     payload: float
 
     def find_age(self, register: int) -> float:
-        """Return the time since an input register was written, [s]."""
+        """Return an input register's age, [s]."""
 
     def stop_protectively(self, reason: str = ...) -> None:
-        """Stop with a protective stop."""
+        """Make a protective stop."""
 
 
 class Program:
-    """A script that plays until it is stopped."""
+    """A script that plays until stopped."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,7 +49,7 @@ class Program:
         self.name = found[1] if found else "script"
 
     def step(self, _controller: Host) -> str:
-        """Run one cycle; return why the program ends, or ""."""
+        """Run a cycle; return a reason to end."""
         goes_on = "sleep" in self.text or "while" in self.text
         return "" if goes_on else "finished"
 
@@ -70,14 +70,14 @@ class ControlProgram(Program):
 
     @classmethod
     def read(cls, text: str) -> ControlProgram | None:
-        """Return the program of a control script; None for another script."""
+        """Return a control script's program, or None."""
         if "RTDE Control Script Loaded" not in text:
             return None
         found = _OFFSET.search(text)
         return cls(text, int(found[1]) if found else 0)
 
     def step(self, controller: Host) -> str:
-        """Run one cycle; return why the program ends, or ""."""
+        """Run a cycle; return a reason to end."""
         age = controller.find_age(self._offset)
         if self._min_rate > 0.0 and age > 1.0 / self._min_rate:
             return "watchdog: no command came"
@@ -100,7 +100,7 @@ class ControlProgram(Program):
         return ""
 
     def resume(self, controller: Host) -> None:
-        """Go on after a pause: its servo thread takes up the last goal."""
+        """Resume the last servo goal."""
         if self._servo is not None:
             controller.arm.servo(self._servo)
 

@@ -1,4 +1,4 @@
-"""One client of the controller's RTDE interface, port 30004, protocol version 2.
+"""RTDE, port 30004, protocol version 2.
 
 Source: Universal Robots, "Real-Time Data Exchange (RTDE) Guide".
 """
@@ -27,18 +27,14 @@ _SERVOJ = 11  # spec: ur_rtde's control script
 
 @dataclass(slots=True)
 class Recipe:
-    """Names and layout of one package."""
+    """Names and layout of a package."""
 
     names: list[str]
     layout: struct.Struct
 
 
 class RtdeClient:
-    """Answers of the controller to one client.
-
-    Attributes:
-        is_started: Whether it receives data.
-    """
+    """Answers to one client."""
 
     def __init__(
         self,
@@ -46,12 +42,9 @@ class RtdeClient:
         claims: dict[str, object],
         note_goal: Callable[[list[float]], None],
     ) -> None:
-        """Serve a client.
+        """Serve a client; ``note_goal`` takes ``servoJ`` registers.
 
-        Args:
-            controller: The robot.
-            claims: Input variables in use, by client; shared by all clients.
-            note_goal: Takes the registers of each ``servoJ`` as it comes.
+        All clients share ``claims``, the input variables in use.
         """
         self._controller, self._claims, self._note_goal = controller, claims, note_goal
         self._rest = b""
@@ -61,13 +54,10 @@ class RtdeClient:
         self.is_started = False
 
     def take(self, data: bytes) -> bytes:
-        """Take bytes of the client.
-
-        Returns:
-            The answers.
+        """Return answers to a client's bytes.
 
         Raises:
-            ValueError: If they are no RTDE.
+            ValueError: If not RTDE.
         """
         self._rest += data
         answers = b""
@@ -82,7 +72,7 @@ class RtdeClient:
         return answers
 
     def make_data(self) -> bytes:
-        """Return the data package of this cycle, or nothing."""
+        """Return this cycle's data, if any."""
         recipe, controller = self._output, self._controller
         if not self.is_started or recipe is None or controller.n_cycles % self._every:
             return b""

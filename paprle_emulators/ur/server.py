@@ -1,4 +1,4 @@
-"""Sockets of the emulated controller, and its faults on the network."""
+"""Sockets of the controller."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ _MOST_UNSENT = 1 << 20  # [bytes] chosen: a client that reads nothing is dropped
 
 
 class Session(Protocol):
-    """Conversation of a port with one client."""
+    """Conversation with one client."""
 
     def take(self, data: bytes) -> bytes:
         """Take bytes; return the answer."""
 
     def make_data(self) -> bytes:
-        """Return what is sent unasked in this cycle."""
+        """Return this cycle's unasked data."""
 
     def leave(self) -> None:
         """Forget the client."""
 
 
 class _Link:
-    """One connected client."""
-
     def __init__(self, sock: socket.socket, session: Session) -> None:
         self.sock, self.session = sock, session
         self.unsent = b""
@@ -37,16 +35,12 @@ class Server:
     """Listens at the ports of one address.
 
     Attributes:
-        is_cut: The cable is out: nothing comes, nothing goes, nothing is closed.
-        delay: How late data of the controller leave it, [cycles].
+        is_cut: Nothing passes, nothing closes.
+        delay: Of data, [cycles].
     """
 
     def __init__(self, host: str, ports: Mapping[int, Callable[[], Session]]) -> None:
         """Listen.
-
-        Args:
-            host: Address.
-            ports: What makes a client's session, by port.
 
         Raises:
             OSError: If a port is in use.
@@ -74,12 +68,12 @@ class Server:
             self.selector.register(listener, selectors.EVENT_READ, accept)
 
     def serve(self, timeout: float) -> None:
-        """Wait for clients, ``timeout`` [s] at most, and serve what has come."""
+        """Serve clients, waiting [s] at most."""
         for key, _ in self.selector.select(timeout):
             key.data()
 
     def send(self) -> None:
-        """Send the data of this cycle."""
+        """Send this cycle's data."""
         due = [(link, link.session.make_data()) for link in self._links]
         self._late.append(due)
         while len(self._late) > self.delay:
@@ -88,7 +82,7 @@ class Server:
                     self._write(link, data)
 
     def cut(self, *, is_cut: bool) -> None:
-        """Pull the network cable, or plug it in again; what was sent comes late."""
+        """Cut or restore the network; pending data come late."""
         self.is_cut = is_cut
         for link in self._links:
             if is_cut:
@@ -99,7 +93,7 @@ class Server:
             listener.listen(0 if is_cut else 8)
 
     def close(self) -> None:
-        """Disconnect all clients and close the ports, as at a loss of power."""
+        """Disconnect all clients and close the ports."""
         for link in list(self._links):
             self._drop(link)
         for listener in self._listeners:

@@ -1,4 +1,4 @@
-"""Conversations of the script ports and of the dashboard with one client."""
+"""Script and dashboard clients."""
 
 from __future__ import annotations
 
@@ -10,20 +10,13 @@ _MOST_SCRIPT = 1 << 20  # [characters] chosen: 25 of ur_rtde's
 
 
 class ScriptSession:
-    """A client of port 30001, 30002 or 30003, which uploads programs."""
+    """A client of port 30001, 30002 or 30003."""
 
     def __init__(self, start: Callable[[str], None]) -> None:
         self._start, self._rest = start, ""
 
     def take(self, data: bytes) -> bytes:
-        """Take a part of a script; start each that is complete.
-
-        Returns:
-            Nothing.
-
-        Raises:
-            ValueError: If a script does not end.
-        """
+        """Start complete scripts; ValueError without end."""
         self._rest += data.decode("utf-8", errors="replace")
         while "\n" in self._rest:
             end = self._find_end()
@@ -37,7 +30,7 @@ class ScriptSession:
         return b""
 
     def make_data(self) -> bytes:
-        """Return nothing: the state messages of these ports are not emulated."""
+        """Return nothing."""
         return b""
 
     def leave(self) -> None:
@@ -45,7 +38,6 @@ class ScriptSession:
         self._rest = ""
 
     def _find_end(self) -> int:
-        """Return where the first script ends, or -1."""
         first, _, _ = self._rest.partition("\n")
         if not first.startswith(("def ", "sec ")):
             return len(first) + 1
@@ -61,7 +53,7 @@ class DashboardSession:
         self._rest, self._is_greeted = b"", False
 
     def take(self, data: bytes) -> bytes:
-        """Take bytes; return the answers of complete lines, at first a greeting."""
+        """Return complete lines' answers, at first a greeting."""
         answers = b"" if self._is_greeted else GREETING
         self._is_greeted = True
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -72,7 +64,7 @@ class DashboardSession:
         return answers
 
     def make_data(self) -> bytes:
-        """Return nothing: it speaks when asked."""
+        """Return nothing."""
         return b""
 
     def leave(self) -> None:

@@ -1,4 +1,4 @@
-"""RTDE's variables: names, types, and their values in the emulated controller.
+"""RTDE's variables.
 
 Names and types: Universal Robots, "Real-Time Data Exchange (RTDE) Guide".
 """
@@ -152,12 +152,12 @@ INPUTS: dict[str, str] = {
 
 
 def make_format(types: Sequence[str]) -> str:
-    """Return the format of a recipe's values, big-endian, without its number."""
+    """Return a recipe's big-endian format without number."""
     return ">" + "".join(FORMATS[name] for name in types)
 
 
 def read_values(names: Sequence[str], controller: Controller) -> list[Any]:
-    """Return the values of output variables, vectors laid out."""
+    """Return output variables, vectors laid out."""
     values: list[Any] = []
     for name in names:
         value = OUTPUTS[name][1](controller)
@@ -169,7 +169,7 @@ def read_values(names: Sequence[str], controller: Controller) -> list[Any]:
 
 
 def write_value(name: str, value: Any, controller: Controller) -> None:
-    """Write an input variable; those without an effect here are accepted."""
+    """Write an input variable, some without effect."""
     kind, _, number = name.rpartition("_register_")
     if kind == "input_int":
         controller.write_int(int(number), value)

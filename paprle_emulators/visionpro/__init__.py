@@ -1,1 +1,1 @@
-"""An emulated Apple Vision Pro stream over gRPC."""
+"""Emulated Apple Vision Pro."""

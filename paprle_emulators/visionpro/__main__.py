@@ -28,7 +28,7 @@ GRIP_TIME = 1.0  # chosen: after which the hand grips [s]
 
 
 def main(words: Sequence[str]) -> int:
-    """Move on a circle until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the headset."""
     if {"-h", "--help"} & set(words):
         say(__doc__ or "")
         return 0

@@ -1,7 +1,4 @@
-"""A headset with the app's gRPC stream, and faults.
-
-Not simulated: ARKit's noise and losses, radio, start of the app.
-"""
+"""The app's gRPC stream, with faults."""
 
 from __future__ import annotations
 
@@ -34,12 +31,10 @@ class EmulatedVisionPro:
     """One headset.
 
     Attributes:
-        p: Wrist positions, headset axes, shape (3,), [m].
-        grips: Middle and ring finger are closed.
+        p: Wrists, headset axes, shape (3,), [m].
+        grips: Middle and ring finger closed.
         pinch: Between thumb and index, [m].
-        is_frozen: Hands are out of sight, poses constant.
-        spoil: Changes a message before it is sent.
-        is_silent: It sends nothing.
+        spoil: Changes messages before sending.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -62,7 +57,7 @@ class EmulatedVisionPro:
         self._server.start()
 
     def close(self) -> None:
-        """Stop; may be called twice."""
+        """Stop."""
         self._ending.set()
         self._server.stop(_GRACE).wait()
 
@@ -77,7 +72,7 @@ class EmulatedVisionPro:
         return self.spoil(HandUpdate(left, right, _place(np.array(_HEAD))))
 
     def _make_joints(self) -> Array:
-        """Return joints in the wrist frame, shape (25, 3), [m]."""
+        """Return joints in the wrist frame, (25, 3), [m]."""
         joints = np.zeros((25, 3))
         for first in (5, 10, 15, 20):
             bend = 1.5 if self.grips and first in {10, 15} else 0.0

@@ -1,6 +1,5 @@
-"""Messages of VisionProTeleop's gRPC stream, as the app writes them.
+"""Messages of VisionProTeleop's gRPC stream, in protobuf's encoding.
 
-The bytes are those of protobuf's encoding (protobuf.dev, "Encoding"), without protobuf.
 Source: Improbable-AI/VisionProTeleop, ``handtracking.proto``: a ``HandUpdate`` has
 left_hand = 1, right_hand = 2, Head = 3; a ``Hand`` wristMatrix = 1, skeleton = 2; a
 ``Skeleton`` jointMatrices = 1; a ``Matrix4x4`` the floats m00 = 1 … m33 = 16.
@@ -29,12 +28,7 @@ _MATRIX = struct.Struct("<" + "Bf" * 15 + "2Bf")  # the tag of field 16 has two 
 
 @dataclass
 class Hand:
-    """One hand.
-
-    Attributes:
-        wrist: Pose in headset axes, shape (4, 4); None: absent.
-        joints: Poses in the wrist frame, each of shape (4, 4).
-    """
+    """One hand: wrist in headset axes, joints in its frame, (4, 4)."""
 
     wrist: Matrix | None = None
     joints: list[Matrix] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""An emulated UFACTORY arm with its control box, for ``xarm-python-sdk``."""
+"""Emulated UFACTORY arm."""

@@ -64,7 +64,7 @@ _QUIET = frozenset(
 
 
 class Emulator:
-    """The arm, its box, ports, faults and journal in one loop."""
+    """Loop of arm, box, ports, faults and journal."""
 
     def __init__(self, faults: Faults, box: Box, server: Server, log: Journal) -> None:
         self._arm, self._box, self._server, self._log = faults.arm, box, server, log
@@ -75,7 +75,7 @@ class Emulator:
         self._stdin = selectors.DefaultSelector()
 
     def run(self) -> None:
-        """Run until a signal ends it."""
+        """Run until a signal."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         # a file, or /dev/null, cannot be waited for, and has nothing to say
@@ -168,7 +168,7 @@ class Emulator:
 
 
 def choose_address(word: str) -> str:
-    """Return the loopback address of a word; of "own", by the process's number."""
+    """Return a loopback address."""
     if word != "own":
         return word
     pid = os.getpid()
@@ -176,10 +176,10 @@ def choose_address(word: str) -> str:
 
 
 def make_faults(words: list[str]) -> tuple[Faults, str, str, str]:
-    """Return the arm of settings, its address, firmware and log.
+    """Return arm, address, firmware and log.
 
     Raises:
-        ValueError: If one is wrong.
+        ValueError: If a setting is invalid.
     """
     settings = take_settings(words, _KEYS)
     model, gripper = (
@@ -202,7 +202,7 @@ def make_faults(words: list[str]) -> tuple[Faults, str, str, str]:
 
 
 def main(words: list[str]) -> int:
-    """Run an emulated arm; return the exit code."""
+    """Run the arm."""
     if {"-h", "--help"} & set(words):
         sys.stdout.write(f"{__doc__}\n")
         return 0

@@ -1,9 +1,4 @@
-"""The emulated control box and arm: modes, states, errors, brakes and servos.
-
-In servo mode the newest target of a cycle counts, and joints go there at 180 °/s: there
-is no plan and no deadline. An error ends motion until it is cleaned, joints have power,
-and mode and state are set again.
-"""
+"""Emulated control box and arm; README.md has their rules."""
 
 from __future__ import annotations
 
@@ -33,17 +28,16 @@ _WITHOUT_POWER = frozenset((1, 2, 3, *range(10, 18), 38))
 
 
 class Arm:
-    """One arm with its control box.
+    """One arm with its control box; vectors have shape (n,).
 
     Attributes:
-        q: Joints, shape (n,), [rad].
-        dq: Shape (n,), [rad/s].
-        tau: Motor torques, shape (n,), [N·m].
-        frames: T_base_link of its links, shape (n, 4, 4), [m].
-        error: Code of the control box; 0: none.
-        servo_codes: Status and code of each joint, as reported.
-        push_torque: Of somebody who leans on it, shape (n,), [N·m].
-        done: Motions that have ended since they were last asked for.
+        q: [rad].
+        dq: [rad/s].
+        tau: [N·m].
+        frames: T_base_link, shape (n, 4, 4), [m].
+        servo_codes: Status and code of joints.
+        push_torque: External, [N·m].
+        done: Ended motions not yet asked for.
     """
 
     def __init__(self, model: str, q: Vec, gripper: str, lag: float = LAG) -> None:
@@ -65,7 +59,7 @@ class Arm:
         self.boot()
 
     def boot(self) -> None:
-        """Start the control box: no power, no error, stopped."""
+        """Start the box: no power, no error, stopped."""
         self.dq, self.tau = np.zeros(self.n), np.zeros(self.n)
         self.push_torque = np.zeros(self.n)
         self.mode, self.state = Mode.POSITION, State.STOPPED
@@ -98,7 +92,7 @@ class Arm:
         return self.can_move and is_on and self.mode is Mode.SERVO
 
     def servo(self, target: Vec) -> bool:
-        """Take a target, shape (n,), [rad]; return whether it counts."""
+        """Take a target (n,), [rad]; return whether it counts."""
         if not self.can_servo:
             return False
         low, high = np.radians(self.model.limits).T
@@ -110,7 +104,7 @@ class Arm:
         return True
 
     def move(self, target: Vec, speed: float) -> bool:
-        """Go to a place at a speed, [rad/s]; return whether it starts."""
+        """Go to a place at [rad/s]; return whether it starts."""
         if not self.can_move or self.mode is not Mode.POSITION:
             return False
         self._target = self.model.clip(target)
@@ -120,7 +114,7 @@ class Arm:
         return True
 
     def enable(self, joint: int, *, is_on: bool) -> None:
-        """Give a joint power, or take it; 8: all joints."""
+        """Switch a joint's power; 8: all joints."""
         if is_on and (self.error in _WITHOUT_POWER or self.is_pressed):
             return
         chosen = slice(None) if joint == 8 else slice(joint - 1, joint)
@@ -154,7 +148,7 @@ class Arm:
             self._hold()
 
     def reset_settings(self) -> None:
-        """Stop after a change of a setting, until it is started again."""
+        """Stop after a changed setting, until started again."""
         if self.state < State.STOPPED:
             self.state = State.RESET
         self._hold()
@@ -169,12 +163,12 @@ class Arm:
         self._hold()
 
     def fail_servo(self, joint: int, code: int) -> None:
-        """Stop with a fault of a joint's servo, counted from 1."""
+        """Stop with a servo fault, joint from 1."""
         self.servo_codes[joint - 1] = (3, code)
         self.fail(SERVO_1 + joint - 1)
 
     def clean_error(self) -> None:
-        """Forget an error whose cause is gone."""
+        """Clear an error unless the stop is pressed."""
         if self.is_pressed:
             return
         self.error, self.servo_codes = 0, [(0, 0)] * N_MOST
@@ -186,13 +180,13 @@ class Arm:
             self.fail(ESTOP)
 
     def push(self, joint: int, by: float) -> None:
-        """Turn a joint by hand, from 0, [rad]; it stays where nothing drives it."""
+        """Turn a joint (from 0), [rad]; undriven it stays."""
         self.q[joint] += by
         if not self.can_move:
             self._reference[joint] = self._target[joint] = self.q[joint]
 
     def step(self) -> None:
-        """Advance by one cycle."""
+        """Advance by a cycle."""
         if self.state is State.MOVING or self.state is State.READY:
             most = self._speed * PERIOD
             way = np.clip(self._target - self._reference, -most, most)
@@ -212,7 +206,6 @@ class Arm:
             self.gripper.step(PERIOD)
 
     def _hold(self) -> None:
-        """Stay at the place that it was driven to."""
         self._target = self._reference.copy()
 
     def _note_motion(self, is_moving: bool) -> None:

@@ -1,4 +1,4 @@
-"""The control box's side of port 502: what each request does, and its answer."""
+"""Requests of port 502."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ class Box:
     """Executes requests.
 
     Attributes:
-        version: As the box says it.
-        targets: Servo targets that came, with whether each counts.
-        moves: Transactions and protocols of motions whose end is announced.
+        targets: Servo targets, and whether each counts.
+        moves: Transactions and protocols of announced motions.
     """
 
     def __init__(self, arm: Arm, version: str = VERSION) -> None:

@@ -1,4 +1,4 @@
-"""Faults of an emulated arm, of its control box and of the cable to it."""
+"""Faults of arm, box and cable."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ _OF_LINK = frozenset(("silence", "lost", "late", "stuck", "garbage", "slow", "ca
 
 
 class Faults:
-    """Faults of one arm; those of the link last ``time`` seconds or until ``none``.
+    """Faults of one arm; those of the link end after ``time`` [s].
 
     Attributes:
-        is_cut: Nothing passes the cable.
-        is_off: The control box has no power.
-        n_boots: How often it was switched on or off.
-        answer_delay_ns: Of answers, [ns].
+        answer_delay_ns: [ns].
     """
 
     def __init__(self, arm: Arm, seed: int = 0) -> None:
@@ -71,10 +68,10 @@ class Faults:
         return tuple(self._orders)
 
     def apply(self, now_ns: int, order: Mapping[str, Any]) -> None:
-        """Apply an order ``{"fault": NAME, …}``.
+        """Apply ``{"fault": NAME, …}``.
 
         Raises:
-            ValueError: If fault or argument is unknown.
+            ValueError: If invalid.
         """
         arguments = dict(order)
         name = str(arguments.pop("fault", ""))
@@ -90,12 +87,12 @@ class Faults:
             raise ValueError(f"fault '{name}': {err}") from err
 
     def pass_time(self, now_ns: int) -> None:
-        """End the faults whose time is over."""
+        """End expired faults."""
         if now_ns >= self._end_ns:
             self._end_link_faults()
 
     def change(self, port: int, report: bytes, now_ns: int) -> list[bytes]:
-        """Return the reports of a port that are sent at a time, [ns]."""
+        """Return a port's reports sent at [ns]."""
         if self._is_silent or self._random.random() < self._share:
             return []
         if self._is_stuck:

@@ -1,8 +1,7 @@
-"""Grippers at the arm's flange, on Modbus RTU behind register 124.
+"""Grippers on Modbus RTU behind register 124.
 
-Sources: the gripper's and the BIO gripper's registers as in the UFACTORY user manual
-and as ``xarm-python-sdk`` asks for them. Frames come without their check sums, which
-the control box adds.
+Sources: registers of the UFACTORY user manual and ``xarm-python-sdk``. The control box
+adds checksums.
 """
 
 from __future__ import annotations
@@ -45,12 +44,10 @@ class Gripper:
 
     Attributes:
         position: [pulses].
-        error: Its code; 0: none.
-        obstacle: Where an object stops it, [pulses]; None: nothing in it.
+        obstacle: Blocking position, [pulses].
     """
 
     def __init__(self, name: str) -> None:
-        """Stand open and unpowered; ``name`` is of ``KINDS``."""
         self.kind, self._is_bio = KINDS[name], name == "bio"
         self.position = self._target = self.kind.high
         self.error = 0
@@ -59,7 +56,7 @@ class Gripper:
         self._setting = self.kind.speed_setting
 
     def step(self, dt: float) -> None:
-        """Advance by a time, [s]."""
+        """Advance dt [s]."""
         if not self._is_enabled or self.error:
             return
         most = self._setting * self.kind.pulses_per_setting * dt
@@ -74,7 +71,7 @@ class Gripper:
         self._target = self.position
 
     def answer(self, frame: bytes) -> bytes:
-        """Return the answer to a frame; empty: none comes."""
+        """Return the answer to a frame, or nothing."""
         if len(frame) < 6 or frame[0] != _ADDRESS:
             return b""
         function, address, count = struct.unpack_from(">BHH", frame, 1)

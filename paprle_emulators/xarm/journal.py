@@ -1,6 +1,6 @@
 """Journal of the emulated arm: received requests, servo targets and states.
 
-Stamps are monotonic, [ns], shared by all processes of a host.
+Stamps are monotonic, [ns].
 
     rx,STAMP,REGISTER,HEX              a request, other than servo targets and queries
     servo,STAMP,COUNTS,q1,…,qn         a servo target, and whether it counts  [rad]
@@ -24,7 +24,7 @@ Stamps = npt.NDArray[np.int64]
 
 
 class Journal:
-    """Writes to an open file, if any."""
+    """Writes to a file, if open."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
@@ -41,7 +41,7 @@ class Journal:
         self._write(f"servo,{stamp_ns},{int(counts)},{numbers}")
 
     def write_arm(self, stamp_ns: int, arm: Arm) -> None:
-        """Write the arm's state, and flush."""
+        """Write and flush the arm's state."""
         gripper = 0.0 if arm.gripper is None else arm.gripper.position
         numbers = ",".join(f"{x:.7f}" for x in (gripper, *arm.q, *arm.dq))
         flags = f"{arm.mode:d},{arm.state:d},{arm.error},{int(arm.is_enabled.all())}"
@@ -50,7 +50,7 @@ class Journal:
             self._file.flush()
 
     def write_fault(self, stamp_ns: int, order: str) -> None:
-        """Write an order from standard input."""
+        """Write an order."""
         self._write(f"fault,{stamp_ns},{order}")
 
     def _write(self, line: str) -> None:
@@ -60,19 +60,19 @@ class Journal:
 
 @dataclass(frozen=True)
 class Record:
-    """A journal read back: K requests, N servo targets and M states of n joints.
+    """A journal read back: K requests, N targets and M states of n joints.
 
     Attributes:
-        registers: Of requests, shape (K,).
-        register_stamps: Their times, [ns], shape (K,).
-        stamps: Times of targets, [ns], shape (N,).
-        commands: Targets, shape (N, n), [rad].
-        counts: Whether each was taken, shape (N,).
-        state_stamps: Times of states, [ns], shape (M,).
+        registers: Shape (K,).
+        register_stamps: Shape (K,), [ns].
+        stamps: Shape (N,), [ns].
+        commands: Shape (N, n), [rad].
+        counts: Taken, shape (N,).
+        state_stamps: Shape (M,), [ns].
         q: Shape (M, n), [rad].
         dq: Shape (M, n), [rad/s].
-        gripper: Its position, shape (M,), [pulses].
-        flags: Mode, state, error, and whether all joints have power, shape (M, 4).
+        gripper: Shape (M,), [pulses].
+        flags: Mode, state, error, power of all joints, shape (M, 4).
     """
 
     registers: Stamps
@@ -88,7 +88,7 @@ class Record:
 
 
 def read_journal(path: Path) -> Record:
-    """Return a journal without a partial last line."""
+    """Return a journal's whole lines."""
     lines = [
         line.split(",") for line in path.read_text(encoding="ascii").split("\n")[:-1]
     ]

@@ -1,4 +1,4 @@
-"""The makers' tables of five arms, and the kinematics that follow from them."""
+"""Tables and kinematics."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Model:
 
     Attributes:
         axis: Number of joints.
-        kind: Type of the device in the version string.
-        serial: Number of the arm, whose digits 3 to 6 are its generation.
-        limits: Lower and upper, one row a joint, [°].
+        kind: Device type in the version string.
+        serial: Digits 3 to 6 are the generation.
+        limits: [°].
         dh: Modified DH: offset of theta [°], d [mm], alpha [°], a [mm].
-        links: Mass [kg] and its centre in the link's DH frame, [mm].
-        tool_speed: Largest speed of the flange in servo mode, [m/s].
+        links: Mass [kg] and centre in DH frames, [mm].
+        tool_speed: Largest in servo mode, [m/s].
     """
 
     axis: int
@@ -43,12 +43,12 @@ class Model:
     tool_speed: float
 
     def clip(self, q: Vec) -> Vec:
-        """Return joints inside the limits, shape (axis,), [rad]."""
+        """Return joints inside limits, (axis,), [rad]."""
         low, high = np.radians(self.limits).T
         return np.clip(q, low, high)
 
     def compute_frames(self, q: Vec) -> Vec:
-        """Return T_base_link of every link, shape (axis, 4, 4), [m]."""
+        """Return T_base_link of links, (axis, 4, 4), [m]."""
         frames, pose = [], np.eye(4)
         for angle, (offset, d, alpha, a) in zip(q, self.dh, strict=True):
             pose = pose @ _make_step(angle + math.radians(offset), d, alpha, a)
@@ -56,7 +56,7 @@ class Model:
         return np.array(frames)
 
     def compute_gravity(self, frames: Vec) -> Vec:
-        """Return the torques that carry the arm, shape (axis,), [N·m]."""
+        """Return carrying torques, (axis,), [N·m]."""
         table = np.array(self.links)
         mass, local = table[:, 0], 1e-3 * table[:, 1:]
         centres = np.einsum("nij,nj->ni", frames[:, :3, :3], local) + frames[:, :3, 3]
@@ -68,7 +68,7 @@ class Model:
 
 
 def _make_step(theta: float, d: float, alpha_deg: float, a: float) -> Vec:
-    """Return one step of the modified convention, shape (4, 4), [m]."""
+    """Return one step of the modified convention, (4, 4), [m]."""
     alpha = math.radians(alpha_deg)
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
     return np.array(
@@ -82,7 +82,6 @@ def _make_step(theta: float, d: float, alpha_deg: float, a: float) -> Vec:
 
 
 def _turn(degrees: float, link: Row) -> Row:
-    """Return a link whose centre was given in a frame turned about z."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     mass, x, y, z = link
     return mass, c * x - s * y, s * x + c * y, z

@@ -1,8 +1,7 @@
-"""Frames of the private TCP protocol, as the control box reads and writes them.
+"""Frames of the private TCP protocol, from the control box's side.
 
-Headers are big-endian, numbers of 32 bits little-endian. Sources: xArm-Developer/
-ufactory_docs, private_tcp_protocol and data-description-of-tcp-port; names of registers
-as there. The maker's SDK is what this is for, and is not imported.
+Headers are big-endian, numbers of 32 bits little-endian. Source: xArm-Developer/
+ufactory_docs, private_tcp_protocol and data-description-of-tcp-port.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _LONGEST = 512  # chosen: longer than any frame; a longer one is no frame
 
 
 class Register(IntEnum):
-    """Those that are emulated."""
+    """Emulated registers."""
 
     VERSION = 1
     SERIAL = 2
@@ -60,7 +59,7 @@ SILENT_SETTINGS = frozenset(
 
 
 class Mode(IntEnum):
-    """Of motion. spec: p08-system-state, register 19."""
+    """Motion modes. spec: p08-system-state, register 19."""
 
     POSITION = 0
     SERVO = 1
@@ -68,7 +67,7 @@ class Mode(IntEnum):
 
 
 class State(IntEnum):
-    """As reported. spec: robot-state-and-mode-explanation."""
+    """Reported states. spec: robot-state-and-mode-explanation."""
 
     MOVING = 1
     READY = 2
@@ -78,7 +77,7 @@ class State(IntEnum):
 
 
 class Request(NamedTuple):
-    """A request: transaction, protocol, register and parameters."""
+    """A client's request."""
 
     transaction: int
     protocol: int
@@ -87,10 +86,10 @@ class Request(NamedTuple):
 
 
 def take_requests(buffer: bytearray) -> Iterator[Request]:
-    """Yield complete requests, and remove them from a buffer.
+    """Yield and remove complete requests.
 
     Raises:
-        ValueError: If it holds something else.
+        ValueError: If malformed.
     """
     while len(buffer) >= _HEADER.size:
         transaction, protocol, length, register = _HEADER.unpack_from(buffer)
@@ -113,7 +112,7 @@ def pack_response(request: Request, status: int, data: bytes = b"") -> bytes:
 
 
 def pack_finish(transaction: int, protocol: int) -> bytes:
-    """Return the message that a motion has finished."""
+    """Return the message of a finished motion."""
     body = bytes((0, FINISHED, 0, 0, 0, 0))
     return _HEADER.pack(transaction, protocol, 1 + len(body), 0xFF) + body
 
@@ -130,7 +129,7 @@ def unpack_floats(data: bytes, n: int) -> tuple[float, ...]:
     """Return the first little-endian floats.
 
     Raises:
-        ValueError: If there are fewer.
+        ValueError: If fewer.
     """
     if len(data) < 4 * n:
         raise ValueError(f"expected {n} numbers, got {len(data)} bytes")
@@ -138,6 +137,6 @@ def unpack_floats(data: bytes, n: int) -> tuple[float, ...]:
 
 
 def fill(values: Iterable[float]) -> list[float]:
-    """Return joint values with zeros for the joints that the arm has not."""
+    """Return joint values filled with zeros."""
     known = [float(value) for value in values]
     return known + [0.0] * (N_MOST - len(known))

@@ -28,7 +28,7 @@ _ACCELERATIONS = (1.0, 50000.0)  # [mm/s²] spec: the same
 
 
 def pack_report(arm: Arm, port: int, version: str, now_ns: int) -> bytes:
-    """Return the report of a port."""
+    """Return a port's report."""
     if port == REALTIME:
         body = _pack_realtime(arm, now_ns)
     else:
@@ -84,7 +84,7 @@ def _pack_details(arm: Arm, version: str) -> bytes:
 
 
 def find_pose(arm: Arm) -> list[float]:
-    """Return the flange's place [mm] and roll, pitch and yaw [rad]."""
+    """Return the flange's place [mm] and roll, pitch, yaw [rad]."""
     pose = arm.frames[-1]
     pitch = math.asin(float(np.clip(-pose[2, 0], -1.0, 1.0)))
     roll, yaw = (

@@ -1,4 +1,4 @@
-"""The control box's TCP ports, in one thread."""
+"""The control box's ports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHUNK = 4096  # chosen: bytes of one reading
 
 
 class Server:
-    """Clients of one address; requests are read, answers and reports sent."""
+    """Clients of one address."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -41,7 +41,7 @@ class Server:
         """Open the ports.
 
         Raises:
-            OSError: If one is taken, or not for this user.
+            OSError: If one is taken or forbidden.
         """
         for port in (CONTROL, PASSTHROUGH, *REPORT_PORTS):
             listener = socket.socket()
@@ -53,7 +53,7 @@ class Server:
             self._selector.register(listener, selectors.EVENT_READ, port)
 
     def leave(self) -> None:
-        """Close everything, as a control box that starts again."""
+        """Close everything, as at a restart."""
         for node in [*self._buffers, *self._readers]:
             with contextlib.suppress(OSError):
                 node.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -71,17 +71,17 @@ class Server:
         self._selector.close()
 
     def drop_reset(self) -> None:
-        """Drop clients that have gone, with what of theirs has not arrived."""
+        """Drop lost clients and their requests."""
         for node in [*self._buffers, *self._readers]:
             if node.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 self._drop(node)
 
     def has_readers(self, port: int) -> bool:
-        """Whether somebody takes the reports of a port."""
+        """Return whether a port has readers."""
         return port in self._readers.values()
 
     def receive(self, timeout: float) -> Iterator[tuple[socket.socket, Request]]:
-        """Wait for requests, [s] at most, and yield them."""
+        """Yield requests, waiting [s] at most."""
         for key, _ in self._selector.select(timeout):
             node = key.fileobj
             if not isinstance(node, socket.socket):
@@ -102,18 +102,18 @@ class Server:
         self._answers.append((due_ns, node, data))
 
     def flush(self, now_ns: int) -> None:
-        """Send the answers that are due."""
+        """Send due answers."""
         while self._answers and self._answers[0][0] <= now_ns:
             _, node, data = self._answers.popleft()
             self._send(node, data)
 
     def announce(self, data: bytes) -> None:
-        """Send to every client of the control port."""
+        """Send to all control clients."""
         for node in list(self._buffers):
             self._send(node, data)
 
     def report(self, port: int, reports: list[bytes]) -> None:
-        """Send reports to the readers of a port."""
+        """Send reports to a port's readers."""
         data = b"".join(reports)
         for node in [node for node, at in self._readers.items() if at == port]:
             self._send(node, data)

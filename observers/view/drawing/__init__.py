@@ -1,1 +1,1 @@
-"""Drawing of one kind of thing in the scene each."""
+"""Drawing, by kind of thing."""

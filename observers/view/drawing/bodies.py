@@ -1,4 +1,4 @@
-"""Shapes of a robot and their poses, from its URDF."""
+"""Robot shapes and poses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Body(NamedTuple):
     Attributes:
         vertices: In the joint's frame, shape (v, 3), [m].
         faces: Shape (f, 3).
-        color: RGB, 0 … 255.
     """
 
     joint: int
@@ -42,17 +41,13 @@ class Body(NamedTuple):
 
 
 class Robot:
-    """The shapes and joints of a robot.
-
-    Attributes:
-        joint_names: By index; 0 is the world.
-    """
+    """Shapes and joints of a robot; joint 0 is the world."""
 
     def __init__(self, info: RobotInfo) -> None:
         """Read the URDF.
 
         Raises:
-            ValueError: If it is invalid.
+            ValueError: If invalid.
         """
         self._info = info
         self._model = make_pin_model(info.urdf_path)
@@ -62,7 +57,7 @@ class Robot:
         self.bodies = self._show_maker(self._read_bodies())
 
     def move(self, q: Vec) -> list[pin.SE3]:
-        """Return T_world_joint of every joint at q, shape (n,), [rad] or [m]."""
+        """Return T_world_joint of every joint at q (n,), [rad] or [m]."""
         pin.framesForwardKinematics(self._model, self._data, self._expand(q))
         return [T.copy() for T in self._data.oMi]
 
@@ -79,17 +74,9 @@ class Robot:
         return bool(self._model.existFrame(link))
 
     def weigh(self, limb: LimbInfo, q: Vec, tau: Vec) -> tuple[Vec, Vec, Vec]:
-        """Return the load on the joints of a limb at q.
+        """Return the eef Jacobian (6, k), world axes, and efforts (k,), [N·m] or [N].
 
-        Args:
-            limb: The limb.
-            q: Robot positions, shape (n,), [rad] or [m].
-            tau: Efforts, shape (n,), [N·m] or [N].
-
-        Returns:
-            Eef Jacobian in world axes, shape (6, k); gravity efforts and those of
-                ``tau``,
-            shape (k,).
+        The efforts are those of gravity and of ``tau``.
         """
         full, model, data = self._expand(q), self._model, self._data
         joints = [model.joints[model.getJointId(name)] for name in limb.joint_names]
@@ -103,7 +90,7 @@ class Robot:
         return J[:, columns], weight[columns], borne
 
     def list_hand(self, link: str) -> list[tuple[pin.SE3, Body]]:
-        """Return T_world_joint and shape of the bodies on a link's joint."""
+        """Return T_world_joint and shape of bodies beyond a link."""
         root = self._model.frames[self._model.getFrameId(link)].parentJoint
         joints = set(self._model.subtrees[root])
         return [
@@ -113,7 +100,7 @@ class Robot:
         ]
 
     def measure(self) -> tuple[Vec, Vec]:
-        """Return the lowest and highest corner, shape (3,), [m]."""
+        """Return the bounding box's corners (3,), [m]."""
         moved = [
             body.vertices @ self._data.oMi[body.joint].rotation.T
             + self._data.oMi[body.joint].translation

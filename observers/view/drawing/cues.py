@@ -1,4 +1,4 @@
-"""Motion cues: ghost, waypoints, straight and curved arrows."""
+"""Ghost, waypoints and arrows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Cues:
         }
 
     def show(self, view: SessionView) -> None:
-        """Draw a view's cues at the robot's last pose."""
+        """Draw a view's cues."""
         for name, limb in self._limbs.items():
             T_world_eef = self._robot.find(limb.eef_link)
             cues = self._readers[name].read(view, T_world_eef)
@@ -60,7 +60,6 @@ class Cues:
                 self._drawn[name, role].show(cue)
 
     def _bring_into_view(self, cue: MotionCue, T_world_eef: pin.SE3) -> MotionCue:
-        """Return a cue moved before the camera."""
         for client in self._server.get_clients().values():
             x, y, z, w = np.roll(client.camera.wxyz, -1)
             R = pin.Quaternion(w, x, y, z).toRotationMatrix()
@@ -72,8 +71,6 @@ class Cues:
 
 
 class _Drawn:
-    """Drawing of one motion."""
-
     def __init__(
         self,
         server: viser.ViserServer,

@@ -27,11 +27,7 @@ class Carried:
         self._dragged: dict[str, float] = {}
 
     def show(self, objects: Mapping[str, Vec]) -> None:
-        """Show arrows at objects.
-
-        Args:
-            objects: T_world_object as xyz + quat_xyzw by name, shape (7,).
-        """
+        """Show arrows at T_world_object, xyz + quat_xyzw."""
         here = {n: objects[n][:3] for n in self._panel.placeable if n in objects}
         self._hide(self._handles.keys() - here.keys())
         for name, p in here.items():

@@ -1,4 +1,4 @@
-"""Force on each hand as an arrow, estimated from joint torques."""
+"""Force arrows of hands."""
 
 from __future__ import annotations
 
@@ -48,12 +48,7 @@ class Forces:
         }
 
     def show(self, q: Vec, tau: Vec) -> None:
-        """Draw the forces.
-
-        Args:
-            q: Measured positions, shape (n,), [rad] or [m].
-            tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
-        """
+        """Draw the forces of efforts (n,), [N·m] or [N]; NaN: none."""
         for limb in self._limbs:
             force = estimate_force(self._robot, limb, q, tau)
             if force is None:
@@ -76,15 +71,10 @@ class Forces:
 
 
 def estimate_force(robot: Robot, limb: LimbInfo, q: Vec, tau: Vec) -> Vec | None:
-    """Return the force on a limb's eef, shape (3,), world axes, [N].
+    """Return the force on a limb's eef, (3,), world axes, [N].
 
-    Solves Jᵀ F = g(q) − τ for the wrench F, damped; None without measured efforts.
-
-    Args:
-        robot: Its model.
-        limb: The limb.
-        q: Measured positions, shape (n,), [rad] or [m].
-        tau: Measured efforts, shape (n,), [N·m] or [N].
+    Solves Jᵀ F = g(q) − τ for the wrench F, damped; None without measured efforts,
+    [N·m] or [N]. Positions are in [rad] or [m].
     """
     J, weight, measured = robot.weigh(limb, q, tau)
     missing = weight - measured

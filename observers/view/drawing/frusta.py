@@ -21,7 +21,7 @@ _QUALITY = 70  # chosen: small on the screen
 
 
 class Frusta:
-    """The frusta of all cameras, from their first picture on."""
+    """Frusta of cameras with pictures."""
 
     def __init__(self, server: viser.ViserServer, robot: Robot) -> None:
         self._server, self._robot = server, robot
@@ -32,7 +32,7 @@ class Frusta:
     def show(
         self, shots: Mapping[str, Shot], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Draw the newest pictures at the robot's last pose."""
+        """Draw the newest pictures."""
         for name in self._drawn.keys() - shots.keys():
             del self._drawn[name]
             self._handles[name].image = None

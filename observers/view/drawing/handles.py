@@ -1,4 +1,4 @@
-"""Transform handles of limbs in the scene."""
+"""Transform handles of limbs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _GRASP = 0.3  # [s] chosen: what is being dragged is not put elsewhere meanwhile
 
 
 class Handles:
-    """Arrows and rings of all limbs.
-
-    With the dead-man held they stand at the wanted pose, else at the hand.
-    """
+    """Arrows and rings, at the hands unless the dead-man is held."""
 
     def __init__(
         self,
@@ -49,7 +46,7 @@ class Handles:
         panel.find_eef = self._eefs.copy
 
     def offer(self, limbs: Sequence[str]) -> None:
-        """Show handles of these limbs at the robot's last pose."""
+        """Show handles of these limbs."""
         for name, limb in self._limbs.items():
             T_world_base = self._robot.find(limb.base_link)
             T_base_eef = T_world_base.inverse() * self._robot.find(limb.eef_link)
@@ -63,7 +60,6 @@ class Handles:
                 self._place(name, T_world_base)
 
     def _place(self, name: str, T_world_base: pin.SE3) -> None:
-        """Move a handle to the wanted pose unless dragged."""
         held = self._panel.is_held
         if held and time.monotonic() - self._dragged.get(name, -1.0) < _GRASP:
             return

@@ -1,4 +1,4 @@
-"""Reason of a held robot, written at the joint or bodies that it names."""
+"""Reason of a hold."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ class HeldReason:
     def __init__(
         self, server: viser.ViserServer, robot: Robot, info: RobotInfo
     ) -> None:
-        """Prepare the drawing."""
         self._robot, self._info = robot, info
         self._label = server.scene.add_label(
             "/held", "", anchor="bottom-center", visible=False
         )
 
     def show(self, reason: str, near: Sequence[Near]) -> None:
-        """Draw a reason at the robot's pose; "": none.
-
-        Args:
-            reason: One sentence.
-            near: Near bodies, the nearest first.
-        """
+        """Draw a reason, if any; ``near`` is sorted."""
         self._label.visible = bool(reason)
         if reason:
             self._label.text = reason

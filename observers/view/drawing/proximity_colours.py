@@ -1,4 +1,4 @@
-"""Near bodies in colour, with lines and distances in mm."""
+"""Colours and distances of near bodies."""
 
 from __future__ import annotations
 
@@ -17,19 +17,13 @@ _THICKNESS = 0.004  # [m] chosen: as a trail's
 
 
 class Nearness:
-    """Colours of near links, and lines between them."""
+    """Colours and lines of near links."""
 
     def __init__(
         self,
         server: viser.ViserServer,
         shapes: Mapping[str, Sequence[tuple[viser.MeshHandle, Color]]],
     ) -> None:
-        """Prepare the drawing.
-
-        Args:
-            server: The scene.
-            shapes: Shapes and colours by link.
-        """
         self._shapes = shapes
         self._colours: dict[str, Color] = {}
         segment = np.zeros((1, 2, 3), dtype=np.float32)
@@ -72,7 +66,7 @@ class Nearness:
 
 
 def mix(share: float) -> Color:
-    """Return the colour of a nearness, 0 … 1, in steps."""
+    """Return the colour of a nearness, 0 … 1."""
     step = round(4.0 * share) / 4.0  # chosen: an eye tells no more, and each is sent
     mixed = (1.0 - step) * np.array(_NEAR) + step * np.array(_KEPT)
     red, green, blue = (round(float(part)) for part in mixed)

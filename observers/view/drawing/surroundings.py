@@ -1,4 +1,4 @@
-"""Surroundings of the robot, by name."""
+"""Surroundings of the robot."""
 
 from __future__ import annotations
 
@@ -22,16 +22,11 @@ _STILL = 1e-4  # [m] and [1] chosen: no pixel moves by less
 
 
 class Surroundings:
-    """Draws bodies once, and objects at their poses.
-
-    Attributes:
-        lowest: Lowest height, [m]; +inf: none.
-    """
+    """Bodies and moving objects; ``lowest`` is in [m], +inf: none."""
 
     def __init__(
         self, server: viser.ViserServer, bodies: Sequence[SceneBody], base: Vec
     ) -> None:
-        """Draw fixed bodies."""
         self._server, self._base = server, base
         self._handles: dict[str, viser.FrameHandle] = {}
         self._moving = {body.name for body in bodies if body.moves}
@@ -41,11 +36,7 @@ class Surroundings:
             self._add(body)
 
     def show(self, objects: Mapping[str, Vec]) -> None:
-        """Draw the present objects.
-
-        Args:
-            objects: T_world_object as xyz + quat_xyzw by name, shape (7,).
-        """
+        """Draw T_world_object, xyz + quat_xyzw by name."""
         for name in self._moving - objects.keys():
             self._handles[name].visible = False
         for name, row in objects.items():
@@ -100,7 +91,7 @@ class Surroundings:
 
 
 def make_mesh(body: SceneBody) -> trimesh.Trimesh:
-    """Return a body's mesh in its own frame."""
+    """Return a body's mesh."""
     create, size = trimesh.creation, body.size
     if body.shape == "box":
         return create.box(extents=size)
@@ -118,7 +109,6 @@ def make_mesh(body: SceneBody) -> trimesh.Trimesh:
 
 
 def _place(handle: viser.FrameHandle, row: Vec) -> None:
-    """Move a node to xyz + quat_xyzw if visibly displaced."""
     x, y, z, w = row[3:]
     wxyz = np.array([w, x, y, z])
     is_turned = 1.0 - abs(float(np.dot(handle.wxyz, wxyz))) > _STILL**2

@@ -1,1 +1,1 @@
-"""The viewer's page: a list of recordings, one of them played."""
+"""Page of the recordings' viewer."""

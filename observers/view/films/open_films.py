@@ -1,4 +1,4 @@
-"""The films that are open: few, each used by one request at a time."""
+"""Open films."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ _PATIENCE = 1.0  # [s] chosen: a browser hears within it how far a film is read
 
 
 class _Unwanted(Exception):
-    """A film whose reading is ended."""
+    """Reading of the film is ended."""
 
 
 class _Opening:
-    """A film that is read, or was."""
-
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.share = 0.0
@@ -29,13 +27,11 @@ class _Opening:
         self._is_wanted = True
 
     def tell(self, share: float) -> None:
-        """Note the share that is read; end the reading of an unwanted film."""
         if not self._is_wanted:
             raise _Unwanted
         self.share = share
 
     def drop(self) -> None:
-        """End the reading, or close the film."""
         self._is_wanted = False
         self.film.cancel()
         self.film.add_done_callback(self._close)
@@ -47,7 +43,7 @@ class _Opening:
 
 
 class OpenFilms:
-    """Opens films of a list in a thread and closes those not used lately."""
+    """Opens films in a thread, closes unused ones."""
 
     def __init__(self, listed: RecordingList) -> None:
         self._listed = listed
@@ -59,7 +55,7 @@ class OpenFilms:
         """Begin to open film k.
 
         Returns:
-            The share read so far, 0 … 1; None: it is open.
+            Share read, 0 … 1; None: open.
 
         Raises:
             PaprleError: If it cannot be read.
@@ -77,7 +73,7 @@ class OpenFilms:
 
     @contextmanager
     def use(self, k: int) -> Iterator[Film]:
-        """Open film k and yield it for one thread.
+        """Open film k for one thread.
 
         Raises:
             PaprleError: If it cannot be read.
@@ -88,7 +84,7 @@ class OpenFilms:
             yield film
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all films."""
         with self._lock:
             for opening in self._films.values():
                 opening.drop()

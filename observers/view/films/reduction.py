@@ -1,4 +1,4 @@
-"""A signal reduced to what a plot can show, without losing its peaks."""
+"""Reduction of signals that keeps peaks."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from paprle.contracts.types import Vec
 
 
 def reduce(t: Vec, values: Vec, begin: float, end: float, n: int) -> tuple[Vec, Vec]:
-    """Return at most about n points of a signal between two times.
+    """Return at most about n points of a signal between two times [s].
 
-    Each of n / 2 bins keeps its smallest and largest value, in order; one point on
-    either side is kept, so that lines go on to the edge.
-
-    Args:
-        t: Increasing times, shape (m,), [s].
-        values: Shape (m,); NaN: not measured.
-        begin: First time, [s].
-        end: Last time, [s].
-        n: Number of points.
+    Each of n / 2 bins keeps its least and greatest value, in order, with one point on
+    either side so that lines reach the edge. ``values`` (m,) may be NaN.
     """
     first = max(int(np.searchsorted(t, begin)) - 1, 0)
     last = min(int(np.searchsorted(t, end, side="right")) + 1, len(t))

@@ -1,4 +1,4 @@
-"""The 3-D scene of the film that is played."""
+"""Scene of a film."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ _TRAIL = 300  # chosen: points of a path, ten seconds at 30 Hz
 
 
 class RobotScene:
-    """Draws one film at a time; a film without a robot has no scene.
-
-    Attributes:
-        n_drawn: Scenes so far; a page that shows an earlier one loads it again.
-    """
+    """Draws one film at a time."""
 
     def __init__(self, relay: Relay, warn: Callable[[str], None]) -> None:
         self.n_drawn = 0
@@ -41,7 +37,7 @@ class RobotScene:
         self._shown: Shown | None = None
 
     def put(self, film: Film) -> bool:
-        """Begin to draw a film's robot; return whether it has one."""
+        """Draw a film's robot, if any; return success."""
         robot = film.robot
         if robot is None:
             return False
@@ -57,11 +53,10 @@ class RobotScene:
         return True
 
     def move(self, film: Film, t: float) -> dict[str, Any]:
-        """Draw a film at a time [s].
+        """Draw a film at a time [s]; return JSON values.
 
         Returns:
-            The session's state as JSON values, and ``scene``, the number of the scene
-            that shows it; 0: it is not there yet.
+            The session's state and ``scene``, the scene's number; 0: not there yet.
         """
         if film is not self._film:  # of another tab
             self.put(film)
@@ -74,7 +69,7 @@ class RobotScene:
             return {**state, "scene": number}
 
     def close(self) -> None:
-        """Stop drawing; may be called twice."""
+        """Stop drawing."""
         self._painter.shutdown(cancel_futures=True)
         with self._lock:
             self._close()

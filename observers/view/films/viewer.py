@@ -1,4 +1,4 @@
-"""The viewer: serves a list of recordings as a page, until it is closed."""
+"""Viewer page."""
 
 from __future__ import annotations
 
@@ -39,11 +39,7 @@ _SHARED = {
 
 
 class Viewer:
-    """One page for the recordings of a list.
-
-    Attributes:
-        address: Secret address of the page, once open.
-    """
+    """One page for listed recordings."""
 
     def __init__(
         self,
@@ -52,7 +48,7 @@ class Viewer:
         port: int,
         begin: float = 0.0,
     ) -> None:
-        """Make it; the first film that is seen begins at ``begin``, [s]."""
+        """Begin the first film at ``begin``, [s]."""
         self.address = ""
         self._listed, self._clock, self._port = listed, clock, port
         self._begin = begin if math.isfinite(begin) else 0.0
@@ -88,19 +84,19 @@ class Viewer:
         self.address = f"{self._server.address}#{token}"
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what failed meanwhile, once."""
+        """Return new failures, once."""
         told, self._warnings[:] = list(self._warnings), []
         return told
 
     def close(self) -> None:
-        """Stop serving; may be called twice."""
+        """Stop serving."""
         if self._server is not None:
             self._server.close()
         self._scene.close()
         self._films.close()
 
     def _make(self, asked: str) -> Page | None:
-        """Return the answer to an address below the token, from any thread."""
+        """Return a page, from any thread."""
         path, _, query = asked.partition("?")
         words = {name: values[-1] for name, values in parse_qs(query).items()}
         answer = {
@@ -137,7 +133,6 @@ class Viewer:
         return Page(self._stills[k], "image/jpeg")
 
     def _open_film(self, words: Mapping[str, str]) -> Page:
-        """Return the film, or the share of it that is read so far."""
         k = self._find_entry(words)
         share = self._films.ask(k)
         if share is not None:

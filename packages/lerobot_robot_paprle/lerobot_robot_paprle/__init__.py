@@ -1,4 +1,4 @@
-"""A PAPRLE session as a robot of LeRobot."""
+"""PAPRLE sessions as LeRobot robots."""
 
 from lerobot_robot_paprle.config_paprle import PaprleRobotConfig
 from lerobot_robot_paprle.paprle import PaprleRobot

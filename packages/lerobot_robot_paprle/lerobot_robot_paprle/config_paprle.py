@@ -1,4 +1,4 @@
-"""What ``--robot.…`` may say."""
+"""Options ``--robot.…``."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""The robot: what LeRobot asks for goes through retargeting and gate of a session."""
+"""LeRobot robot of a session."""
 
 import base64
 from functools import cached_property
@@ -14,7 +14,7 @@ _OBJECTS = "observation.environment_state"  # spec: LeRobot's OBS_ENV_STATE
 
 
 class PaprleRobot(Connected, Robot):
-    """Joints in degrees, grippers 0 closed … 100 open, cameras of the session."""
+    """Joints in degrees, grippers 0 closed … 100 open, cameras."""
 
     config_class = PaprleRobotConfig
     name = "paprle"
@@ -29,22 +29,21 @@ class PaprleRobot(Connected, Robot):
 
     @property
     def cameras(self):
-        """Sizes of the session's images by name; LeRobot counts them."""
+        """Image sizes by name."""
         return self._columns["cameras"]
 
     @property
     def observation_features(self):
-        """Joints, and images of (height, width, 3)."""
+        """Joints and images (height, width, 3)."""
         images = {name: tuple(size) for name, size in self._columns["cameras"].items()}
         return {**self.action_features, **images}
 
     @property
     def environment_features(self):
-        """The data set's column of simulated objects, empty where there are none.
+        """Data-set column of simulated objects, [m] and rotation vector [rad].
 
-        LeRobot makes ``observation.state`` of all numbers of ``observation_features``.
-        A data set or a policy of this column beside it finds its values, [m] and
-        rotation vector [rad], by their names in ``get_observation``.
+        It stays out of ``observation.state``, which LeRobot makes of all numbers of
+        ``observation_features``.
         """
         names = self._columns["objects"]
         column = {"dtype": "float32", "shape": (len(names),), "names": names}
@@ -60,10 +59,10 @@ class PaprleRobot(Connected, Robot):
         self._start("leader.remote", [*_LEADER, *self.config.words])
 
     def get_observation(self):
-        """Return what was seen last.
+        """Return the newest observation.
 
         Raises:
-            DeviceNotConnectedError: If the session has gone, or tells nothing more.
+            DeviceNotConnectedError: If ended or silent.
         """
         told = self._meet().read()
         names, objects = self._columns["action"], self._columns["objects"]
@@ -77,13 +76,10 @@ class PaprleRobot(Connected, Robot):
         return {**values, **images}
 
     def send_action(self, action):
-        """Ask for these joints; the gate decides what is sent.
-
-        Returns:
-            What was asked for.
+        """Request joint positions, which the gate checks, and return them.
 
         Raises:
-            DeviceNotConnectedError: If the session has gone.
+            DeviceNotConnectedError: If the session ended.
             ValueError: If a joint is missing.
         """
         names = self._columns["action"]

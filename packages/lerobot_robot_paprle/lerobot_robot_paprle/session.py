@@ -1,4 +1,4 @@
-"""A session of PAPRLE as a child process, and lines of JSON to and from it."""
+"""A session as a child process."""
 
 import json
 import shlex
@@ -18,23 +18,15 @@ _GOODBYE = 20.0  # [s] chosen: the robot brakes and is left by its policy
 
 
 class Session:
-    """One run of ``paprle run``, which connects to a socket of ours.
-
-    Attributes:
-        message: The newest that it told; None before the first.
-    """
+    """A ``paprle run`` at our socket."""
 
     def __init__(self, command, key, words, timeout):
-        """Start it, and wait until it has told something.
+        """Start ``command``, with the socket's path at ``key``; wait for a message.
 
-        Args:
-            command: Starts PAPRLE.
-            key: Of the setting that takes the socket's path.
-            words: The other words of its command line.
-            timeout: How long to wait, [s].
+        ``timeout`` is in [s].
 
         Raises:
-            DeviceNotConnectedError: If it ended, or told nothing.
+            DeviceNotConnectedError: If ended or silent.
         """
         self.message, self._came = None, 0.0
         self._connection = None
@@ -63,7 +55,6 @@ class Session:
             time.sleep(0.01)
 
     def _is_ready(self):
-        """Whether its robot follows; a leader has no such news."""
         told = self.message
         return told is not None and told.get("session.state", _FOLLOWS) == _FOLLOWS
 
@@ -76,7 +67,7 @@ class Session:
         """Return the newest message.
 
         Raises:
-            DeviceNotConnectedError: If it has gone, or tells nothing more.
+            DeviceNotConnectedError: If ended or silent.
         """
         age = time.monotonic() - self._came
         if not self.is_alive or age > OLDEST:
@@ -90,7 +81,7 @@ class Session:
         """Send a message.
 
         Raises:
-            DeviceNotConnectedError: If it has gone.
+            DeviceNotConnectedError: If ended.
         """
         try:
             self._connection.sendall(json.dumps(message).encode() + b"\n")
@@ -100,12 +91,12 @@ class Session:
             ) from err
 
     def read_log(self):
-        """Return the end of what it said."""
+        """Return the end of its log."""
         self._log.flush()
         return Path(self._log.name).read_text(errors="replace")[-2000:]
 
     def close(self):
-        """Let it brake, and end it."""
+        """End the session after braking."""
         if self.is_alive:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -130,17 +121,13 @@ class Session:
 
 
 class Connected:
-    """The session behind a robot or a teleoperator of LeRobot.
-
-    Attributes:
-        config: With ``command`` and ``timeout``.
-    """
+    """The session behind a LeRobot device."""
 
     _session = None
 
     @property
     def is_connected(self):
-        """Whether its session runs."""
+        """Whether the session runs."""
         return self._session is not None and self._session.is_alive
 
     @property
@@ -152,21 +139,15 @@ class Connected:
         """Do nothing: ``paprle calibrate`` does."""
 
     def configure(self):
-        """Do nothing: the session's YAML does."""
+        """Do nothing: YAML does."""
 
     def disconnect(self):
-        """Let the robot brake, and end the session."""
+        """End the session after braking."""
         if self._session is not None:
             self._session.close()
         self._session = None
 
     def _start(self, key, words):
-        """Start a session, or another after one that has ended.
-
-        Raises:
-            DeviceAlreadyConnectedError: If one runs.
-            DeviceNotConnectedError: If none comes to run.
-        """
         if self.is_connected:
             raise DeviceAlreadyConnectedError(f"{self} is already connected.")
         self.disconnect()
@@ -174,11 +155,6 @@ class Connected:
         self._session = Session(self.config.command, key, words, self.config.timeout)
 
     def _meet(self):
-        """Return its session.
-
-        Raises:
-            DeviceNotConnectedError: If it was not connected.
-        """
         if self._session is None:
             raise DeviceNotConnectedError(
                 f"{self} is not connected. Run `.connect()` first."
@@ -187,14 +163,10 @@ class Connected:
 
 
 def read_columns(command, words):
-    """Return names of joints and objects, and sizes of images, of such a session.
-
-    Args:
-        command: Starts PAPRLE.
-        words: Of its command line.
+    """Return a session's joint names, object names and image sizes.
 
     Raises:
-        ValueError: If it makes no session of these words.
+        ValueError: If PAPRLE refuses the words.
     """
     line = [*shlex.split(command), "dataset", "columns", *words]
     done = subprocess.run(line, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Any leader of PAPRLE as a teleoperator of LeRobot."""
+"""PAPRLE leaders as LeRobot teleoperators."""
 
 from lerobot_teleoperator_paprle.config_paprle import PaprleTeleoperatorConfig
 from lerobot_teleoperator_paprle.paprle import PaprleTeleoperator

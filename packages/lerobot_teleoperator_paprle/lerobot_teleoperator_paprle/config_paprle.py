@@ -1,4 +1,4 @@
-"""What ``--teleop.…`` may say."""
+"""Options ``--teleop.…``."""
 
 from dataclasses import dataclass, field
 

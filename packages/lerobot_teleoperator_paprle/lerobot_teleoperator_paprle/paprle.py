@@ -1,4 +1,4 @@
-"""The teleoperator: what a session sends to its robot is what it asks of LeRobot's."""
+"""LeRobot teleoperator of a session."""
 
 from functools import cached_property
 
@@ -30,7 +30,7 @@ class PaprleTeleoperator(Connected, Teleoperator):
 
     @property
     def feedback_features(self):
-        """None: what is felt is rendered by the session."""
+        """None: the session renders feedback."""
         return {}
 
     def connect(self, calibrate=True):
@@ -38,12 +38,12 @@ class PaprleTeleoperator(Connected, Teleoperator):
         self._start("observers.socket.path", self.config.words)
 
     def get_action(self):
-        """Return what the session sends to its robot.
+        """Return the session's command.
 
         Raises:
-            DeviceNotConnectedError: If the session has gone, or tells nothing more.
+            DeviceNotConnectedError: If ended or silent.
         """
         return self._meet().read()["action"]
 
     def send_feedback(self, feedback):
-        """Nothing is felt of LeRobot's robot."""
+        """Do nothing."""
