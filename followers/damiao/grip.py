@@ -1,4 +1,4 @@
-"""A gripper's joint and its motor, which are proportional."""
+"""Linear map between a gripper's joint and its motor."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Grip:
 
     @classmethod
     def of(cls, gripper: GripperInfo, model: ArmModel) -> Grip:
-        """Return the relation by which both are closed, and both are open."""
+        """Return the map of both ends of the range."""
         ratio = (model.grip_open - model.grip_closed) / (gripper.open - gripper.closed)
         return cls(model.grip_closed - ratio * gripper.closed, ratio)
 
     def to_motor(self, position: float) -> float:
-        """Return a joint's position [m] as the motor's, [rad]."""
+        """Return a joint's position [m] as motor angle, [rad]."""
         return self.offset + self.ratio * position
 
     def to_joint(self, angle: float) -> float:
-        """Return a motor's position [rad] as the joint's, [m]."""
+        """Return a motor's angle [rad] as joint position, [m]."""
         return (angle - self.offset) / self.ratio

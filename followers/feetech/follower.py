@@ -1,4 +1,4 @@
-"""The follower: one arm of Feetech servos per limb and port."""
+"""Follower: one arm of Feetech servos per limb and port."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paprle.hardware.serial_bus.port import find_obstacle
 
 
 class FeetechFollower(ServoFollower[FeetechArm]):
-    """Arms of Feetech servos; torque stays as it is where one is calibrated."""
+    """Arms of Feetech servos; calibration leaves torque as it is."""
 
     config: FeetechConfig
     env = "feetech"
@@ -31,17 +31,17 @@ class FeetechFollower(ServoFollower[FeetechArm]):
 
     @classmethod
     def search(cls) -> ArmSearch:
-        """Return the search for arms of Feetech servos."""
+        """Return the search for arms."""
         return FeetechSearch()
 
     @property
     def goes_on_unattended(self) -> bool:
-        """A servo goes to its last goal and holds it."""
+        """Whether arms go on: a servo reaches its last goal and holds."""
         return True
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open ports: answers, calibration and health."""
+        """Checks that need open ports."""
         return "whether the servos answer, are calibrated and well"
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue:

@@ -1,4 +1,4 @@
-"""Emulated faults of a robot, named as in PX4's fault injection."""
+"""Emulated faults, named as in PX4's fault injection."""
 
 from __future__ import annotations
 

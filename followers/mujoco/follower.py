@@ -1,4 +1,4 @@
-"""The follower: one simulated period per write."""
+"""Follower in MuJoCo: one simulated period per write."""
 
 from __future__ import annotations
 
@@ -62,10 +62,7 @@ class MujocoFollower(Follower):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Build the model at home; return the description.
-
-        Returns:
-            The description.
+        """Return the description; the model starts at home.
 
         Raises:
             DeviceError: If MuJoCo cannot simulate the robot, or a view has no display.
@@ -99,7 +96,7 @@ class MujocoFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the measured state after the last period.
+        """Return the state after the last period.
 
         Raises:
             DeviceError: If MuJoCo warned; the state is then invalid.
@@ -122,7 +119,7 @@ class MujocoFollower(Follower):
         """Simulate one period.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
             DeviceError: If MuJoCo warned; the state is then invalid.
         """
         sim, data = self._running()
@@ -149,7 +146,7 @@ class MujocoFollower(Follower):
             self._scenario.step()
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - its time ends either way
-        """End simulation and view; time stops."""
+        """End simulation and view."""
         if self._view is not None:
             self._view.close()
         if self._scenario is not None:
@@ -163,7 +160,7 @@ class MujocoFollower(Follower):
         return self._closing_notes
 
     def take_warnings(self) -> list[str]:
-        """Return events of blocks since the last call."""
+        """Return new events of blocks."""
         return [] if self._scenario is None else self._scenario.take_words()
 
     @property

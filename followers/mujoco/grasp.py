@@ -1,4 +1,4 @@
-"""Grasping by rule: closing fingers hold what both touch (AdaptiX 4.1.1)."""
+"""Grasping by rule: fingers hold what both touch (AdaptiX 4.1.1)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,6 @@ class Grasp:
         self._touch_nothing(True)
 
     def _let_go(self) -> None:
-        """Release the block, above the table."""
         row = self._data.qpos[self._begin : self._begin + 7]
         R = _make_pose(row[:3], row[3:])[:3, :3]
         low = np.abs(R[2]) @ self._model.geom_size[self._block]

@@ -1,11 +1,11 @@
-"""Show a MuJoCo model in a window, or as a picture without one.
+"""Viewer of a MuJoCo model, in a window or as a picture.
 
 ::
 
     python -m paprle.followers.mujoco.viewer MODEL.xml                  a window
     python -m paprle.followers.mujoco.viewer MODEL.xml --png OUT.png    no screen
 
-The live view of a session is the first with ``--state``, started by the follower.
+With ``--state``, it is the live view of a session's follower.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 
 
 def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None]:
-    """Yield the newest qpos at 60 Hz until the sender ends.
+    """Yield the newest qpos, length ``nq``, at 60 Hz until the sender ends.
 
     Args:
         nq: Length of qpos.
-        state_fd: Descriptor of the mailbox.
+        state_fd: Of the mailbox.
         alive_fd: Pipe held open by the sender.
     """
     mailbox = Mailbox(make_layout(nq), state_fd)

@@ -35,7 +35,7 @@ class Units:
     """The conversions of one arm.
 
     Attributes:
-        limits: The arm's limits, shape (6, 2), [0.001°], which clip targets.
+        limits: The arm's, which clip targets, (6, 2), [0.001°].
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Units:
         self._torque = 1e-3 * np.array(QUARTER if is_quartered else (1.0,) * 6)
 
     def to_angles(self, q: Vec) -> list[int]:
-        """Return six joints [rad] in 0.001°, clipped to the arm's limits."""
+        """Return six joints [rad] in 0.001°, clipped to the limits."""
         angles = np.rint(np.degrees(q - self._shift) * 1e3).astype(np.int64)
         return [int(x) for x in np.clip(angles, *self.limits.T)]
 
@@ -58,12 +58,12 @@ class Units:
         return q
 
     def to_torques(self, efforts: Sequence[float]) -> Vec:
-        """Return six currents of the SDK as torques, [N·m]."""
+        """Return the SDK's six currents as torques, [N·m]."""
         tau: Vec = np.array(efforts) * self._torque
         return tau
 
     def allows(self, q: Vec) -> bool:
-        """Return whether six joints [rad] are within the arm's limits."""
+        """Return whether six joints [rad] are within the limits."""
         angles = np.degrees(q - self._shift) * 1e3
         low, high = self.limits.T
         return bool(((low <= angles) & (angles <= high)).all())
@@ -72,8 +72,8 @@ class Units:
         """Yield arm limits tighter than the robot's, which clip commands.
 
         Args:
-            q_min: Robot's lower limits, shape (6,), [rad].
-            q_max: Robot's upper limits, shape (6,), [rad].
+            q_min: Robot's, (6,), [rad].
+            q_max: Robot's, (6,), [rad].
 
         Yields:
             Joint from 0, ``q_min`` or ``q_max``, and the required value, [rad].
@@ -87,7 +87,7 @@ class Units:
 
 
 def to_opening(finger: float) -> int:
-    """Return a finger's travel [m] as opening, [0.001 mm]."""
+    """Return one finger's travel [m] as opening, [0.001 mm]."""
     return round(2e6 * finger)
 
 

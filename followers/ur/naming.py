@@ -1,4 +1,4 @@
-"""Robots of this project by the model that a controller reports."""
+"""Names of robots that fit a controller's model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def find_other_model(robot: str, model: str) -> str:
     """Return why a robot's name contradicts its controller's model, or "".
 
     Args:
-        robot: As ``follower=`` names it; one that names no model fits all.
-        model: As the dashboard reports it: UR3, UR5 …
+        robot: Of ``follower=``; without a model it fits all.
+        model: Of the dashboard: UR3, UR5 …
     """
     found = _MODEL.match(robot)
     if found is None or f"UR{found[1]}" == model:
