@@ -1,6 +1,6 @@
 """The two arms as segments with a radius.
 
-Without primitive collision bodies they are lines between joints, as in the paper.
+Without primitive bodies they are lines between joints, as in the paper.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ _SEED = 1
 
 
 class Arms:
-    """A robot with its bodies.
-
-    Attributes:
-        data: At the last placement.
-        placed: Bodies at the last placement.
-    """
+    """A robot with its bodies, at the last placement."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self.model = make_pin_model(robot.urdf_path)
@@ -77,20 +72,10 @@ class Arms:
 
 
 class Links:
-    """The bodies of a limb's links.
-
-    Attributes:
-        joints: The joint that moves each body.
-    """
+    """Bodies of a limb's links; ``joints`` move them."""
 
     def __init__(self, arms: Arms, limb: LimbInfo, *, has_last: bool) -> None:
-        """Find them.
-
-        Args:
-            arms: The robot.
-            limb: The limb.
-            has_last: Include the last link.
-        """
+        """Find them, with the last link only if ``has_last``."""
         self._arms = arms
         ids = [arms.model.getJointId(name) for name in limb.joint_names]
         moved = ids if has_last else ids[:-1]
@@ -104,7 +89,7 @@ class Links:
         self.joints += [joint for joint, _ in self._chain]
 
     def find(self) -> Vec:
-        """Return begin, end and radius of each, shape (n, 7), [m]."""
+        """Return begin, end and radius of each, (n, 7), [m]."""
         rows = np.empty((len(self._shapes) + len(self._chain), 7))
         placed, joints = self._arms.placed.oMg, self._arms.data.oMi
         for row, (place, _, (axis, radius)) in zip(rows, self._shapes, strict=False):
@@ -120,7 +105,7 @@ class Links:
 
 
 def _find_line(shape: Any) -> tuple[Vec, float] | None:
-    """Return a body's half axis (3,) and radius, [m]; None: a mesh."""
+    """Return half axis (3,) and radius, [m]; None: a mesh."""
     kind = type(shape).__name__
     if kind in {"Cylinder", "Capsule"}:
         return np.array([0.0, 0.0, shape.halfLength]), float(shape.radius)
