@@ -1,4 +1,4 @@
-"""OpenArm and YAM in the operator's hands, arms of Damiao motors on CAN."""
+"""OpenArm and YAM as leaders, arms of Damiao motors on CAN."""
 
 from paprle.contracts.plugins import PluginSpec
 

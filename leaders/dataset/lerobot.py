@@ -1,4 +1,4 @@
-"""LeRobot datasets of version 3: tables of all episodes in files of many rows.
+"""LeRobot datasets of version 3: files with rows of many episodes.
 
 References:
     LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet`` and
@@ -23,8 +23,6 @@ _INDEX = ("episode_index", "length", "data/chunk_index", "data/file_index")
 
 
 class _Place(NamedTuple):
-    """File, number and length of an episode."""
-
     number: int
     n_rows: int
     file: Path
@@ -69,11 +67,11 @@ class LerobotSource(DatasetReader):
 
     @property
     def n_episodes(self) -> int:
-        """Number of episodes in the index."""
+        """Number of episodes."""
         return len(self._places)
 
     def read(self, episode: int) -> Table:
-        """Return the rows of one episode, in the order of their numbers.
+        """Return the rows of one episode, in order.
 
         Raises:
             DeviceError: If they contradict the index.
@@ -133,7 +131,7 @@ class LerobotSource(DatasetReader):
         return sorted(places)
 
     def _inside(self, name: str) -> Path:
-        """Return a file of the dataset; refuse a path that leaves it."""
+        """Return a file of the dataset; refuse a path outside."""
         path = (self.path / name).resolve()
         if not path.is_relative_to(self.path.resolve()):
             raise ValueError(f"a data_path that leaves the dataset: {name}")
@@ -158,7 +156,7 @@ def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
 
 
 def _order_names(names: dict[str, Any]) -> list[str]:
-    """Return names of ``{name: index}``, if complete, or of ``{"motors": [...]}``."""
+    """Return names of complete ``{name: index}``, or of ``{"motors": [...]}``."""
     # None where the indices are not each column once.
     if all(isinstance(part, int) for part in names.values()):
         ordered = sorted(names, key=lambda name: names[name])
@@ -169,7 +167,6 @@ def _order_names(names: dict[str, Any]) -> list[str]:
 
 
 def _to_numbers(column: Any, width: int | None = None) -> Vec:
-    """Return a column of numbers or lists, shape (n, k)."""
     flat, n = column.combine_chunks(), len(column)
     while hasattr(flat.type, "value_type"):
         flat = flat.flatten()

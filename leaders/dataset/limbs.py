@@ -1,4 +1,4 @@
-"""Conversion of columns to commands of limbs."""
+"""Conversion of columns to limb commands."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbRows:
-    """Commands of one limb, row by row.
+    """Commands of one limb by row.
 
     Attributes:
-        q: Joints, shape (n, m), [rad], or None.
-        pose: Positions and unit quaternions xyzw, shape (n, 7), or None.
-        opening: Of the gripper, 0 … 1, shape (n,), or None.
+        q: (n, m), [rad], or None.
+        pose: Positions and unit quaternions xyzw, (n, 7), or None.
+        opening: 0 … 1, (n,), or None.
     """
 
     q: Vec | None = None
@@ -155,7 +155,7 @@ def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return the orientations with continuous signs."""
+    """Return orientations of continuous sign."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])

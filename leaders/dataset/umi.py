@@ -1,4 +1,4 @@
-"""UMI datasets: one zarr with the poses of hand-held grippers.
+"""UMI datasets: one zarr with poses of hand-held grippers.
 
 References:
     UMI's replay buffer: ``data/robot{i}_eef_pos`` (n, 3) [m],

@@ -1,4 +1,4 @@
-"""Dead zones, curves and signs of a pad's controls; pure."""
+"""Dead zones, curves and signs of controls; pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hand before a camera, with or without an inertial sensor on its wrist."""
+"""A hand before a camera, with an optional inertial sensor at the wrist."""
 
 from paprle.contracts.plugins import PluginSpec
 

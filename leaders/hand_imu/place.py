@@ -22,7 +22,7 @@ from the operator is towards the camera, the operator's left is the image's righ
 
 
 def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | None:
-    """Return a hand's position, operator's axes, shape (3,), [m], or None.
+    """Return a hand's position, operator's axes, (3,), [m], or None.
 
     ``palm``, wrist to root of the middle finger, [m], serves to guess depth; 0: no
     guess.
@@ -45,7 +45,7 @@ def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | Non
 def guess_distance(frame: HandFrame, hand: Hand, palm: float) -> float | None:
     """Return the distance of a hand of known size, [m], or None.
 
-    It is the least-squares scale of the palm's landmarks under weak perspective.
+    It is the least-squares scale of the palm under weak perspective.
     """
     length = float(np.linalg.norm(hand.shape[9] - hand.shape[0]))
     if palm <= 0.0 or length <= 0.0:

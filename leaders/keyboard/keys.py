@@ -1,4 +1,4 @@
-"""Keys from the bytes of a terminal, and their functions."""
+"""Keys from a terminal's bytes, and their functions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,6 @@ class KeyParser:
                 yield ""
 
     def _sequence(self) -> str | None:
-        """Return the key of a complete sequence, or None."""
         if len(self._pending) == 1:
             return None
         if chr(self._pending[1]) not in "[O":

@@ -1,4 +1,4 @@
-"""Columns of a table's limb, by config or usual names."""
+"""Columns of a limb, by config or usual names."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Columns:
 def find_columns(
     path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
 ) -> Columns:
-    """Return the columns of a limb whose names begin with ``prefix``.
+    """Return the columns of a limb with a prefix.
 
     Raises:
         ConfigError: If stamps, poses or joints are missing.
@@ -75,8 +75,6 @@ def find_columns(
 
 
 class _Finder:
-    """Finds the columns of one limb."""
-
     def __init__(
         self, path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
     ) -> None:

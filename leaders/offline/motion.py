@@ -1,4 +1,4 @@
-"""A checked motion from any kind of file."""
+"""A checked motion from any file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def load_motion(
 
     Raises:
         ConfigError: If files, columns or arrays do not match the config.
-        DeviceError: If a file cannot be read, or has no motion.
+        DeviceError: If a file is unreadable, or has no motion.
     """
     limbs, notes, periods, tracks = {}, [], [], {}
     for path, found in _read_files(config):

@@ -1,4 +1,4 @@
-"""Text as a table with independent lines."""
+"""Text as a table of independent lines."""
 
 from __future__ import annotations
 
@@ -110,7 +110,6 @@ def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table
 def _read_plain(
     path: Path, lines: list[str], comments: Sequence[str], config: ColumnSettings
 ) -> Table:
-    """Return a table with its header in the first line, a comment or the config."""
     first = _find_separator(lines, config.delimiter)
     if config.names:
         return Table(config.names, lines, first, told=_tell(first))

@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|[+-]?inf"
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Return the places of the header and of the first data, or None."""
+    """Return the places of header and first data, or None."""
     data = _find_data(rows)
     if not data:
         return None

@@ -1,4 +1,4 @@
-"""Conversion of files' units to [m], [rad], [s] and quaternions."""
+"""Conversion of units to [m], [rad], [s] and quaternions."""
 
 from __future__ import annotations
 
@@ -48,14 +48,10 @@ def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
 
 
 def compute_quat_xyzw(angles: Vec, order: str) -> Vec:
-    """Return unit quaternions, shape (n, 4), of Euler angles.
+    """Return unit quaternions, (n, 4), of Euler angles, (n, 3), [rad].
 
     Rz(γ)·Ry(β)·Rx(α) for α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
-    ``xyz_intrinsic``.
-
-    Args:
-        angles: In the order of the axes, shape (n, 3), [rad].
-        order: Axes, fixed (extrinsic) or moving (intrinsic).
+    ``xyz_intrinsic``; angles are in the order of the axes.
     """
     axes, _, frame = order.partition("_")
     turns = [_turn(angles[:, i], axis) for i, axis in enumerate(axes)]
@@ -71,7 +67,6 @@ def _turn(angle: Vec, axis: str) -> Vec:
 
 
 def _multiply(a: Vec, b: Vec) -> Vec:
-    """Return the products of quaternions xyzw, shape (n, 4)."""
     av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     vector = aw * bv + bw * av + np.cross(av, bv)
     scalar = aw * bw - np.sum(av * bv, axis=1, keepdims=True)

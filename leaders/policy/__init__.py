@@ -1,4 +1,4 @@
-"""A policy as a leader: looks at the session and its cameras, and acts."""
+"""A policy as a leader: session and cameras in, actions out."""
 
 from paprle.contracts.plugins import PluginSpec
 

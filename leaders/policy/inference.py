@@ -1,4 +1,4 @@
-"""Queries of a policy, with refusal of invalid answers."""
+"""Queries of a policy; invalid answers are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Mind:
     """A policy with its observations and answers.
 
     Attributes:
-        is_ready: Its answers are valid and in time.
+        is_ready: Answers are valid and in time.
         refused: Refusals by reason.
     """
 
@@ -85,7 +85,7 @@ class Mind:
         self._is_first = False
 
     def pop(self, now_ns: int) -> Thought | None:
-        """Return its newest valid answer, once."""
+        """Return the newest valid answer, once."""
         answer = self._thinker.pop()
         if answer is None:
             return None

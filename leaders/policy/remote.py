@@ -1,6 +1,6 @@
 """A policy in another local program, such as LeRobot's.
 
-The robot stays before its first action, and keeps the last one in silence.
+The robot stays before the first action, and keeps the last in silence.
 """
 
 from __future__ import annotations

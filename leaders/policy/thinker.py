@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 
 class Thinker:
-    """A policy, perhaps with a thread; ``is_busy`` until it answers."""
+    """A policy with an optional thread; ``is_busy`` until it answers."""
 
     def __init__(self, policy: Act, *, is_waited_for: bool) -> None:
         self._policy = policy

@@ -1,4 +1,4 @@
-"""A guided calibration, as a generator of questions that returns config keys."""
+"""Guided calibration, a generator of questions that returns config keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def calibrate(
         Questions for the operator; expects the answer.
 
     Returns:
-        Keys of the ``leader``, and of the ``rig`` (``feedback.rig``) for friction.
+        Keys of the ``leader``, and of the ``rig`` (``feedback.rig``).
 
     Raises:
         ConfigError: If there is no such joint.
@@ -109,8 +109,6 @@ def _with_keys(
 
 
 class _ArmSession:
-    """The dialogue about one arm."""
-
     def __init__(self, arm: Arm, bus: BusThread) -> None:
         self._arm, self._bus = arm, bus
         self._names = tuple(f"{arm.name}/{joint}" for joint in arm.joint_names)
@@ -188,7 +186,7 @@ class _ArmSession:
             return None
 
     def _find_q(self, arm: Arm) -> Vec:
-        """Return the joints by the measured keys, shape (n,), [rad]."""
+        """Return the joints by the measured keys, (n,), [rad]."""
         angle = stand(self._bus, _WATCH).angle[arm.place]
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""Examination of a rig, which reads registers but writes none."""
+"""Examination of a rig, which writes no registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of servo faults, and a summary of the buses."""
+"""Warnings of servo faults, and bus summaries."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def find_limp_joints(
 
 
 def summarise_buses(buses: Mapping[str, ServoBus]) -> Iterator[str]:
-    """Yield the counters of each bus, and remedies."""
+    """Yield each bus's counters, and remedies."""
     for port, bus in buses.items():
         n, n_failed = bus.counters, sum(bus.n_failed.values())
         if n.n_cycles:

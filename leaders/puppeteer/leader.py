@@ -1,4 +1,4 @@
-"""Puppeteers: arms of servos that the operator moves, and that render torque.
+"""Puppeteers: arms of servos, which render torque.
 
 ``latest`` and ``apply`` may be called from two threads; each port has its own.
 """
@@ -101,7 +101,7 @@ class Puppeteer(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of servos need open ports."""
+        """Checks that need open ports."""
         return "whether every servo answers and is well; `paprle doctor` tells"
 
     def take_warnings(self) -> list[str]:
@@ -133,7 +133,7 @@ class Puppeteer(Leader):
             raise DeviceError(f"leader 'puppeteer': {listed}")
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest joints of all arms; any thread, never blocks."""
+        """Return the newest joints; any thread, never blocks."""
         with self._lock:
             snapshots = {
                 port: snapshot
@@ -161,7 +161,7 @@ class Puppeteer(Leader):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether session and arms wait, without signals."""
+        """Whether session and arms are idle."""
         return self._state == _WAITING and self._samples.is_quiet
 
     def close(self) -> None:
@@ -178,11 +178,11 @@ class Puppeteer(Leader):
         return [text] if text else []
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Examine the closed rig, for ``paprle doctor``."""
+        """Examine the closed rig."""
         yield from diagnose(self.arms, make_buses(self.config))
 
     def set_up(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Set up the closed rig's servos, for ``paprle setup-servos``."""
+        """Set up the closed rig's servos."""
         try:
             return (
                 yield from set_up_servos(self.arms, make_buses(self.config), joints)
@@ -191,7 +191,7 @@ class Puppeteer(Leader):
             raise DeviceError(f"leader 'puppeteer': {err}") from err
 
     def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Guide a calibration of the opened rig, for ``paprle calibrate``."""
+        """Guide a calibration of the opened rig."""
         self._is_calibrating = True
         return self._calibrate(joints)
 
@@ -204,7 +204,6 @@ class Puppeteer(Leader):
     def _choose_calibration(
         self, joints: Sequence[str]
     ) -> Generator[str, str, dict[str, Any]]:
-        """Return the dialogue for the maker of the servos."""
         threads = {p: b for p, b in self._buses.items() if isinstance(b, BusThread)}
         limp = {p: b for p, b in self._buses.items() if not isinstance(b, BusThread)}
         if not limp:
@@ -222,7 +221,7 @@ class Puppeteer(Leader):
 
     @property
     def buses(self) -> Mapping[str, ServoBus]:
-        """The buses by port."""
+        """Buses by port."""
         return self._buses
 
     def _forget(self) -> None:
@@ -233,7 +232,7 @@ class Puppeteer(Leader):
         self._rendered: dict[str, Vec] = {}
 
     def _make_torque(self, port: str, wanted: Mapping[str, Vec]) -> Vec:
-        """Return torques of a port's servos, [N·m]; lost arms get none."""
+        """Return a port's servo torques, [N·m]; lost arms get none."""
         arms, lost = self._on_port[port], self._samples.presence.lost
         tau = np.zeros(sum(len(arm.servos) for arm in arms))
         for arm in arms:

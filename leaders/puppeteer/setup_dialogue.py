@@ -1,4 +1,4 @@
-"""Questions of a servo set-up, one servo after the other."""
+"""Questions of a servo set-up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def set_up_each(
         Questions for the operator; expects the answer.
 
     Returns:
-        What was set up, a line each.
+        A line for each servo.
     """
     done: list[str] = []
     for name, goal in goals.items():

@@ -61,7 +61,7 @@ class RosLeader(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of topics need the graph."""
+        """Checks that need the graph."""
         return "whether its topics are sent, and in which frames their poses are"
 
     @property
@@ -95,7 +95,7 @@ class RosLeader(Leader):
     def latest(self) -> LeaderSample | None:
         """Return the newest commands; invalid while a topic is silent.
 
-        After a failure of the middleware the last sample grows old.
+        After a middleware failure the last sample grows old.
         """
         if self._bus is None:
             return None
@@ -109,7 +109,7 @@ class RosLeader(Leader):
         return self._sample
 
     def take_warnings(self) -> list[str]:
-        """Return failures of the middleware and lost dead-men."""
+        """Return middleware failures and lost dead-men."""
         warnings = []
         if self._failure and not self._is_failure_told:
             self._is_failure_told = True
@@ -137,7 +137,6 @@ class RosLeader(Leader):
         return bool(self._device.find_refused())
 
     def _make_sample(self) -> LeaderSample:
-        """Make a sample, numbered anew if the device sent something."""
         device, joy = self._device, self.config.joy or JoyConfig()
         arrived_ns = device.arrived_ns
         limbs = device.make_commands()

@@ -38,7 +38,7 @@ class Curve:
     """The quickest curve found.
 
     Attributes:
-        t: Time at each row, shape (k,), [s].
+        t: Time at each row, (k,), [s].
         duration: [s].
     """
 
@@ -46,8 +46,8 @@ class Curve:
         """Fit the curve.
 
         Args:
-            rows: Shape (k, n), two at least.
-            waits: Stand at each row, shape (k,), [s].
+            rows: (k, n), at least two.
+            waits: Stand at each row, (k,), [s].
             bounds: For all columns.
         """
         stays = np.repeat(np.arange(len(rows)), 1 + (waits > 0.0))
@@ -65,7 +65,7 @@ class Curve:
         self.duration = float(self._t[-1])
 
     def compute(self, t: float) -> Vec:
-        """Return the row at a time, shape (n,), held at both ends."""
+        """Return the row at ``t`` [s], (n,), held at both ends."""
         t = min(max(t, 0.0), self.duration)
         i = min(int(np.searchsorted(self._t, t, side="right")) - 1, len(self._h) - 1)
         h, y0, y1 = self._h[i], self._rows[i], self._rows[i + 1]
@@ -78,7 +78,7 @@ class Curve:
         return np.asarray(y0 + rise + h * s * (1.0 - s) * ((1.0 - s) * d0 - s * d1))
 
     def _guess(self) -> Vec:
-        """Return too short times between rows, shape (k−1,), [s]."""
+        """Return too short times between rows, (k−1,), [s]."""
         times = np.zeros(len(self._rows) - 1)
         for one in self._bounds:
             steps = np.diff(self._rows[:, one.columns], axis=0)
@@ -97,7 +97,7 @@ class Curve:
         self._h *= max(float(self._find_excess().max()), 1.0)
 
     def _find_excess(self) -> Vec:
-        """Return the factor on the time between rows, shape (k−1,)."""
+        """Return the factor on the time between rows, (k−1,)."""
         h, steps = self._h[:, None], np.diff(self._rows, axis=0)
         slopes = self._find_slopes()
         d0, d1 = slopes[:-1], slopes[1:]
@@ -116,7 +116,7 @@ class Curve:
         return excess
 
     def _find_slopes(self) -> Vec:
-        """Return the slope at each row, shape (k, n), 0 at both ends."""
+        """Return the slope at each row, (k, n), 0 at both ends."""
         slopes = np.zeros_like(self._rows)
         h = self._h[:, None]
         secants = np.diff(self._rows, axis=0) / h

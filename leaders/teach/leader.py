@@ -44,7 +44,7 @@ _ALONE = (
 
 
 class Teach(SeeingLeader):
-    """Holds the robot's place until it drives, and then passes the poses."""
+    """Holds the robot's pose until it drives, then passes the poses."""
 
     config: TeachConfig
     keeps_poses = True
@@ -114,7 +114,7 @@ class Teach(SeeingLeader):
         """Read the poses.
 
         Raises:
-            DeviceError: If they are unreadable, or out of the robot's reach.
+            DeviceError: If they are unreadable, or unreachable.
             ConfigError: If there are none to play.
         """
         self._start()

@@ -1,4 +1,4 @@
-"""YAML file of kept poses; new ones are appended."""
+"""YAML file of kept poses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LimbPose:
         q: Joint positions by name, [rad] or [m].
         xyz: The eef in the limb's base, [m].
         rpy: ``rpy_xyz_extrinsic``, [rad].
-        opening: Of the gripper, 0 … 1, or None.
+        opening: 0 … 1, or None.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
@@ -73,7 +73,7 @@ _READER: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def read_poses(path: Path, robot: str) -> list[TaughtPose]:
-    """Return the poses of a file, if any, for the named robot.
+    """Return the named robot's poses of a file, if any.
 
     Raises:
         OSError: If it cannot be read.
@@ -88,7 +88,7 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
     """Append a pose to a file atomically.
 
     Returns:
-        Their new number.
+        The new number of poses.
 
     Raises:
         OSError: If it cannot be written.
@@ -113,7 +113,7 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
 def make_limb_pose(
     q: dict[str, float], T_base_eef: pin.SE3, opening: float | None
 ) -> LimbPose:
-    """Return a limb's pose of joints [rad] or [m], eef and gripper."""
+    """Return a limb's pose; q is in [rad] or [m]."""
     x, y, z = T_base_eef.translation.tolist()
     a, b, c = pin.rpy.matrixToRpy(T_base_eef.rotation).tolist()
     return LimbPose(q=q, xyz=(x, y, z), rpy=(a, b, c), opening=opening)

@@ -1,4 +1,4 @@
-"""The session's page as a leader: its hands become samples.
+"""Session's page as a leader.
 
 While the dead-man is held, a sample is as old as the page's message (A1).
 """
@@ -105,7 +105,7 @@ class Web(Leader):
         self._start()
 
     def hear(self, hands: Hands) -> None:
-        """Take the newest input of the page."""
+        """Take the page's newest input."""
         before = self._hands
         if before is hands:
             return
@@ -149,7 +149,6 @@ class Web(Leader):
         return {limb: command for limb, command in made.items() if command is not None}
 
     def _make_command(self, limb: str, hands: Hands) -> LimbCommand | None:
-        """Return the command of a limb; None to hold."""
         row = self._rows.get(limb, 0)
         pose = hands.poses[row]
         if not np.isfinite(pose).all():

@@ -1,4 +1,4 @@
-"""Reader of the named arrays of an NPZ, without objects."""
+"""Reader of an NPZ's named arrays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BROKEN = (
 
 
 def read_npz(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Return one limb for each name; keys begin with a configured limb's name.
+    """Return a limb for each name, which prefixes its keys.
 
     Raises:
         ConfigError: If arrays are missing or do not fit together.
@@ -78,8 +78,6 @@ def _readable(npz: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
 
 
 class _Arrays:
-    """The arrays of one limb."""
-
     def __init__(
         self,
         path: Path,

@@ -35,8 +35,8 @@ class Limb:
         counts: Unreadable lines by kind.
         is_absolute: Poses are in the follower's base.
         has_pauses: Gaps are intended.
-        axis_speeds: Speeds at full deflection.
-        doubts: Doubts for the operator.
+        axis_speeds: At full deflection.
+        doubts: For the operator.
     """
 
     rows: Rows
@@ -54,7 +54,7 @@ class Limb:
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Return one limb for each name, a prefix of columns, of CSV or TUM.
+    """Return a limb for each name, a prefix of columns.
 
     Raises:
         ConfigError: If the columns are missing.

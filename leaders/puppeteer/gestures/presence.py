@@ -1,6 +1,6 @@
 """Presence of a rig's arms, as a table of states; pure.
 
-A lost arm comes back only while the session aligns.
+A lost arm returns only while the session aligns.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ class Look(NamedTuple):
     """State of an arm in its port's newest snapshot.
 
     Attributes:
-        seq: Number of the snapshot.
         stamp_ns: Time of the request, [ns].
         is_answering: All its servos answered.
     """
@@ -91,7 +90,7 @@ class ArmPresence:
     def update(self, looks: Mapping[str, Look], *, is_engaged: bool) -> bool:
         """Return whether new snapshots make a sample due.
 
-        It is due once all driving arms are new, or one was lost or came back.
+        It is due once all driving arms are new, or one was lost or returned.
         """
         newest_ns = max(look.stamp_ns for look in looks.values())
         for arm, look in looks.items():
@@ -108,7 +107,6 @@ class ArmPresence:
 
 
 def _judge(look: Look, newest_ns: int, *, is_engaged: bool) -> Event:
-    """Return the event of a look beside the newest of any arm."""
     if not look.is_answering:
         return Event.IS_SILENT
     if newest_ns - look.stamp_ns > _LONGEST_LAG_NS:
