@@ -1,17 +1,13 @@
-"""How many cells a second a batch does, with one worker and several, and its memory.
+"""Rate and memory of batches, with one worker and several.
 
 python -m benchmarks.batch_rate [--cells 40] [--cores 2] [--many 20000]
 python -m benchmarks.batch_rate --sessions
 
-The second says what sessions of some lengths and worlds cost as a worker runs them,
-recorded and not measured, in a process that is warm.
-
-The first runs `paprle batch` of sessions over a bad network, with as many cells for
-each worker. A rate counts from when every worker is warm until the first has no work
-left: parts say when each cell was done. Then a driver is given so many cells by workers
-that take no time, and its memory is looked at. Prints one JSON object; `linear` is 1
-where N workers do N times as much as one. Exits with 1 where that is below 0.9, or
-where the driver's memory grew. Rates of a machine that others use say nothing.
+The first runs `paprle batch` of sessions over a bad network, with equal cells per
+worker; a rate counts while all workers are warm and busy. Then instant workers load a
+driver, to measure its memory. Prints JSON; `linear` is 1 where N workers do N times as
+much as one. Exits with 1 below 0.9, or if the driver's memory grew. A busy machine
+voids rates. The second measures warm, recorded sessions by length and world.
 """
 
 from __future__ import annotations
@@ -68,7 +64,7 @@ def write_plan(folder, n_cells):
 
 
 def measure_rate(folder, n_workers, n_cells):
-    """Run a batch; return its cells a second, and what it said of their cost."""
+    """Return a batch's cells per second, and its stated costs."""
     out = folder / f"out{n_workers}"
     plan = write_plan(folder, n_cells * n_workers)
     done = subprocess.run(
@@ -84,7 +80,7 @@ def measure_rate(folder, n_workers, n_cells):
 
 
 def measure_sessions():
-    """Return core-seconds and robot-seconds a core-second of each of SESSIONS."""
+    """Return core-seconds and robot-seconds per core-second of SESSIONS."""
     costs = {name: [] for name in SESSIONS}
     for turn in range(TURNS + 1):
         for name, words in SESSIONS.items():
@@ -100,7 +96,7 @@ def measure_sessions():
 
 
 def run_session(words):
-    """Run a session as a worker does; return its length and its cost, [s]."""
+    """Run a session in a worker's way; return length and cost, [s]."""
     with tempfile.TemporaryDirectory(prefix="session-") as folder:
         own = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         began = time.process_time()
@@ -116,7 +112,7 @@ def run_session(words):
 
 
 class Quick(Engine):
-    """Does the first cell, and gives what came of it for all others, at once."""
+    """Engine that repeats the first cell's result at once."""
 
     def __init__(self, place):
         self._place, self._jobs, self._first = place, [], None
@@ -141,13 +137,13 @@ class Quick(Engine):
         return [Ended(job, outcome | {"index": index})]
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
 def watch_driver(folder, n_cells):
-    """Return a driver's memory, [MB], at tenths of its cells and after its table.
+    """Return a driver's memory, [MB], by tenths of cells and after its table.
 
-    And what a cell costs it, [ms], with the part that a worker would write.
+    And its time per cell, [ms], with the part that a worker would write.
     """
     place = ResultStore(str(folder / "many"))
     batch = Batch(read_plan(write_plan(folder, n_cells)), place)

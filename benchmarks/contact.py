@@ -1,16 +1,15 @@
-"""How far a hand that presses is led aside, and whether what is blocked comes to rest.
+"""Side deviation of a pressing hand, and rest of blocked motions.
 
-``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``. Robots of this
-workspace, and arms of example-robot-data as ``new-robot`` describes them.
+``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``: robots of this
+workspace, or of example-robot-data by ``new-robot``.
 
-press: the hand goes 5 cm beyond a wall ahead of it, then 20 cm along it, by the
-session's IK and the gate; told is how far it ends aside of where it was led.
-far: N goals anywhere within the limits from home, by seeds from FIRST on, four times as
-long as V needs, 8 s at least. Told are the goals reached, and of those that bodies
-block in the end, apart by whether a joint is more than 0.3 rad from its goal: how many
-are at rest within 0.5 s of contact, that is, from when no joint gains on its goal by a
-fifth of V any more until none is faster than 0.01 rad/s; which of them turn a joint
-around after contact, by half of A and more; and how many still move in the end.
+press: the hand goes 5 cm into a wall, then 20 cm along it, by a session's IK and the
+gate; printed is its side deviation at the end.
+far: N random goals within limits from home, seeds from FIRST on, for four times V's
+duration, at least 8 s. Printed are reached goals, and of blocked ones, by a joint error
+above 0.3 rad: those at rest (0.01 rad/s) within 0.5 s of contact, when no joint gains
+a fifth of V any more; reversals after contact by half of A and more; and those that
+still move at the end.
 """
 
 from __future__ import annotations
@@ -58,14 +57,12 @@ SOON = 0.5  # [s] the bar
 
 
 class Contact(NamedTuple):
-    """How one goal ended that a body blocks.
+    """End of one blocked goal.
 
     Attributes:
-        seed: Which.
-        is_far: A joint is more than 0.3 rad away from it.
-        duration: From contact to rest, [s]; to the end where it moves then.
-        n_reversals: How often a joint turned around after contact.
-        is_moving: It still moves.
+        is_far: A joint is more than 0.3 rad away.
+        duration: From contact to rest, or the end, [s].
+        n_reversals: Of joints after contact.
     """
 
     seed: int
@@ -76,7 +73,7 @@ class Contact(NamedTuple):
 
 
 def load(name: str) -> RobotModel:
-    """Load a robot of configs/follower, or one as new-robot writes it."""
+    """Load a robot of configs/follower, or one by new-robot."""
     if name in OWN:
         return adversary.load(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,10 +82,10 @@ def load(name: str) -> RobotModel:
 
 
 def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
-    """Go to a goal.
+    """Drive to a goal.
 
     Returns:
-        Positions and velocities, shape (k, n), and whether a body holds it at last.
+        Positions and velocities, (k, n), and whether a body blocks it.
     """
     way = np.abs(np.clip(goal, gate.q_min, gate.q_max) - gate.q_limited)
     lasting = max(SHORTEST, PATIENCE * float((way / gate.dq_max).max()))
@@ -101,7 +98,7 @@ def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
 
 
 def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
-    """Return how a goal ended that a body blocks."""
+    """Return the end of a blocked goal."""
     error = np.clip(goal, gate.q_min, gate.q_max) - q
     gaining = (dq * np.sign(error) > GAINING * gate.dq_max).any(axis=1)
     begin = 1 + int(np.flatnonzero(gaining).max(initial=-1))
@@ -116,7 +113,7 @@ def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
 
 
 def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
-    """Return how many goals are reached, and how those ended that bodies block."""
+    """Return the number of reached goals, and blocked ones' ends."""
     gate, n_reached = Gate(robot, h=H, allow_no_bodies=True), 0
     contacts = []
     for seed in seeds:
@@ -133,7 +130,7 @@ def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
 
 
 def describe(contacts: list[Contact]) -> str:
-    """Return what there is to say of some goals."""
+    """Return a summary of goals."""
     soon = sum(one.duration <= SOON for one in contacts)
     lasting = np.array([one.duration for one in contacts])
     told = f"{soon} of {len(contacts)} at rest within {SOON:g} s"

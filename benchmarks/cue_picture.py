@@ -1,11 +1,9 @@
-"""Draw what an operator's page shows of suggestions: ghost and arrows.
+"""Picture of suggestions on an operator's page: ghost and arrows.
 
     python -m benchmarks.cue_picture [docs/cues.webp]
 
-A user of one axis puts a block on the target (``benchmarks.shared_control``, virtual
-clock); what the session said at three moments is then shown by the product's own page,
-in a headless browser. It needs chromium, and ``pip install 'paprle[page,sim]'
-playwright pillow``.
+Three moments of a one-axis user (``benchmarks.shared_control``) on the product's page.
+Needs chromium, and ``pip install 'paprle[page,sim]' playwright pillow``.
 """
 
 from __future__ import annotations
@@ -46,12 +44,11 @@ _QUALITY = 80  # chosen: clean edges
 
 
 class Watched(TrialSession):
-    """Keeps what the session said at three moments.
+    """Trial that keeps the session's views at three moments.
 
     Attributes:
-        bodies: What stands around the robot.
-        moments: On the way to the block; above it, where another motion is better; and
-            likewise with the block in the hand.
+        bodies: Around the robot.
+        moments: On the way; above the block, with a better motion; likewise holding it.
     """
 
     def __init__(self) -> None:
@@ -115,7 +112,6 @@ def main(words: Sequence[str]) -> int:
 
 
 def _shoot(view: View, moments: Sequence[SessionView]) -> list[Image.Image]:
-    """Return what the page shows about the hand at each moment."""
     parts, outlook = [], Outlook(_FOLLOWER)
     with open_browser(**_SIZE) as browser:
         browser.open(view.notes[0].removeprefix("open "))

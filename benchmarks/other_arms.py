@@ -1,17 +1,16 @@
-"""How exactly a puppeteer drives an arm that is built otherwise (by SE(3) motion).
+"""Accuracy of a puppeteer with a differently built arm, by SE(3).
 
 python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
 
-An emulated hand moves the puppeteer for a minute; its servos' counts become poses by
-its own URDF, and these are played on the virtual clock: the error is then that of
-retargeting, IK and gate alone. Prints one JSON object a leader and motion: errors of
-the follower's hand against the command at the best constant lag, over all of the motion
-and of targets that were reached [mm], and how fast the hand was. Means are over all
-ticks of the session that drove; *in limits* leaves out targets that the IK did not
-reach, and those from a sample until its motion in which something held the robot back.
+An emulated hand moves the puppeteer for a minute; its poses by its own URDF are played
+on the virtual clock, so errors are those of retargeting, IK and gate. Prints JSON by
+leader and motion: means over all driven ticks of the eef error at the best constant
+lag,
+of all motion and of reached targets [mm], and the speed. *In limits* leaves out
+unreached
+targets, and samples until a held-back motion ends.
 
-``--live`` runs the whole path: emulated servos on a pseudo-terminal, the real leader,
-``run.py`` and its processes, started and ended by the grippers.
+``--live`` runs emulated servos, the real leader and ``run.py``.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ HEADER = "t,x,y,z,qx,qy,qz,qw"
 
 
 def record(leader, motion):
-    """Move a puppeteer's hand; return its poses as rows of HEADER."""
+    """Move a puppeteer's hand; return poses as rows of HEADER."""
     config = resolve([f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic"])
     puppeteer = Puppeteer(config.leader, lambda: 0)
     (arm,) = puppeteer.arms
@@ -76,7 +75,7 @@ def record(leader, motion):
 
 
 def drive(rows, out, settings):
-    """Play poses on the virtual clock; return the limb's figures of the report."""
+    """Play poses on the virtual clock; return the limb's report."""
     path = out / "motion.csv"
     np.savetxt(path, rows, fmt="%.9f", delimiter=",", header=HEADER, comments="")
     code = paprle(
@@ -104,7 +103,7 @@ def measure(leader, motion, settings):
 
 
 def measure_live(leader, settings):
-    """Return the figures of a session of emulated servos by ``run.py``."""
+    """Return a live session's figures, with emulated servos."""
     with tempfile.TemporaryDirectory() as out:
         words = [f"leader={leader}", f"motion=grasp_all:{START:g},reach:60,end"]
         session = [f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic",
@@ -123,7 +122,7 @@ def measure_live(leader, settings):
 
 
 def tell(entry):
-    """Return what is asked of an episode's report."""
+    """Return the wanted figures of an episode's report."""
     ate = entry["ate_mm"]
     return {
         "lag_ms": shorten_one(ate["lag_compensated"]["tau_ms"], 2),
@@ -139,7 +138,7 @@ def shorten(figures):
 
 
 def shorten_one(value, n_digits):
-    """Return a rounded figure; None where the report has a dash."""
+    """Return a rounded figure, or None for a dash."""
     return None if value is None else round(value, n_digits)
 
 

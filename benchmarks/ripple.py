@@ -1,13 +1,11 @@
-"""How much a joint_trajectory_controller's speed ripples, by the lead of its messages.
+"""Ripple of a joint_trajectory_controller's speed, by lead of messages.
 
 ``python -m benchmarks.ripple``: a joint swings at up to 2 rad/s, commanded at 200 Hz;
-each message arrives late by chance, and the controller takes it in its next period. The
-speed it asks for from one period to the next, over the commanded one, where that is
-fast; and how late and how hard the controller asks a drive behind it to go.
+messages arrive with jitter, and count from the controller's next period. Printed are
+its speed over the commanded where fast, its lag, and hardest request to a drive.
 
-Three ways: ``told`` is what is sent, each message with where it begins, to a controller
-as it comes; ``stock`` the same controller without being told; ``set`` one with
-``interpolate_from_desired_state``, which needs no telling.
+``told``: messages with their start, as sent, to a stock controller; ``stock``: without
+start; ``set``: a controller with ``interpolate_from_desired_state``.
 """
 
 from __future__ import annotations
@@ -38,12 +36,12 @@ WAYS = {
 
 
 class Course(NamedTuple):
-    """What a controller asked for, a period each.
+    """A controller's requests by period.
 
     Attributes:
-        speeds: Over those commanded, where these are fast.
-        lag: Of the joint behind the command, [s].
-        hardest: Largest change of speed that was asked for, [rad/s²].
+        speeds: Over the commanded, where fast.
+        lag: Behind the command, [s].
+        hardest: Largest change of speed, [rad/s²].
     """
 
     speeds: np.ndarray
@@ -52,7 +50,7 @@ class Course(NamedTuple):
 
 
 def drive(rate: float, lead: float, way: str) -> Course:
-    """Swing a joint behind a controller of a rate."""
+    """Swing a joint by a controller at a rate."""
     codec, rng = load_codec("jazzy"), np.random.default_rng(0)
     one = np.ones(1)
     begins, tells_begin = WAYS[way]

@@ -1,24 +1,22 @@
-"""What reconstruction takes of the error of a teleoperation over bad networks.
+"""Error of teleoperation over bad networks, with and without reconstruction.
 
-``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recordings of people's hands (of the
-folder of motions, where it is) and motions made here cross networks there and back in
-virtual time, by each of the ways of ``benchmarks.telexr_ways``; ours is the product's
-own on both hosts. The networks are those of ``paprle.hardware.net``, and round trips
-that were measured over Wi-Fi (of the folder ``network`` beside that of motions), half
-of each one way, 30 a second. A line a trace and way has the median over all motions of
+``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands (of FOLDER) and made
+motions cross networks there and back in virtual time, by each of
+``benchmarks.telexr_ways``; ours is the product's on both hosts. Networks are those of
+``paprle.hardware.net``, and round trips over Wi-Fi (folder ``network`` beside FOLDER),
+half each way, 30 a second. A line per trace and way has medians over motions of
 
-* the teleoperation error, user against displayed robot (requirements T2),
+* the teleoperation error, user against displayed robot (T2),
 * user against actual robot, and displayed against actual robot,
-* what is left of the user's path, the delay taken out,
-* motion to motion latency (T1) as confirmed, and the captures that never counted,
+* the user's path without delay,
+* motion to motion latency (T1) as confirmed, and uncounted captures,
 
-and how much less of ours the first is, and displayed against actual robot (T13), than
-those of the three other ways, with the interval that holds 95 % of the medians of
-resampled motions. ``led`` is ours with TeleXR's picture (T13), which is drawn nowhere:
-of the robot where the newest capture takes it. A picture is drawn as often as the
-product draws it and stays until the next one. The robot's own pose is predicted for
-the display alone: it never moves on a guess, and so it is as late as the way, and one
-period more.
+and our reduction of the first, and of displayed against actual robot (T13), with the
+95 % interval of medians of resampled motions. ``led`` is ours with TeleXR's picture
+(T13), the robot at the newest capture, which is not drawn. Pictures stay until the
+next.
+The robot's pose is predicted for display only: it never moves on a guess, so it is as
+late as the way and one period more.
 """
 
 from __future__ import annotations
@@ -49,15 +47,15 @@ MEASURED = "avp_wireless-mono.json"
 
 
 class Run(NamedTuple):
-    """What a motion over a network came to, tick by tick.
+    """Result of a motion over a network, by tick.
 
     Attributes:
-        user: Where the hand was, shape (n, 3), [m].
-        robot: Where the robot was.
-        shown: Where the display showed it.
-        led: Where the newest capture takes it, where that is known; else as shown.
-        ways: From captures to what the operator hears of their effect, [s].
-        n_lost: Captures that never reached the robot, or that it did not take.
+        user: Hand, (n, 3), [m].
+        robot: Robot.
+        shown: Displayed robot.
+        led: Robot at the newest capture, if known; else as shown.
+        ways: From captures to the operator's knowledge of their effect, [s].
+        n_lost: Captures that the robot never got or took.
     """
 
     user: Vec
@@ -69,7 +67,7 @@ class Run(NamedTuple):
 
 
 def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
-    """Let a motion cross a network there and back."""
+    """Return a motion's result over a network there and back."""
     up, down = (Impairment(one, 2 * seed + i) for i, one in enumerate(traces))
     way, effects, now_ns = make_way(kind), dict[int, int](), 10**9
     rows: list[tuple[Vec, Vec, Vec, Vec]] = []
@@ -100,7 +98,7 @@ def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
 
 
 def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
-    """Return networks by name, both directions of each: profiles, and measured ones."""
+    """Return networks by name, both directions: profiles and measured."""
     found = {
         name: [load_traces(name)[way] for way in DIRECTIONS] for name in list_profiles()
     }
@@ -117,7 +115,7 @@ def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
 
 
 def find_shape_error(one: Run) -> float:
-    """Return the mean distance of the paths at the delay at which it is least, [m]."""
+    """Return the paths' mean distance at the best delay, [m]."""
     n = len(one.user)
     errors = [
         np.linalg.norm(one.robot[late:] - one.user[: n - late], axis=1).mean()
@@ -127,7 +125,7 @@ def find_shape_error(one: Run) -> float:
 
 
 def measure(one: Run) -> dict[str, float]:
-    """Return the figures of a run, [mm] and [ms]."""
+    """Return a run's figures, [mm] and [ms]."""
 
     def distance(a: Vec, b: Vec) -> float:
         return float(1e3 * np.linalg.norm(a - b, axis=1).mean())
@@ -144,7 +142,7 @@ def measure(one: Run) -> dict[str, float]:
 
 
 def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
-    """Return the median share that is less, and its interval of 95 %."""
+    """Return the median reduction, and its interval of 95 %."""
     shares = 1.0 - ours / others
     rng = np.random.default_rng(0)
     drawn = rng.choice(shares, (N_RESAMPLED, len(shares)))
@@ -155,7 +153,7 @@ def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
 def compare(
     cells: dict[str, list[dict[str, float]]], name: str, way: str, other: str
 ) -> str:
-    """Say how much less a figure is one way than another, motion by motion."""
+    """Return a figure's reduction between two ways, as text."""
     less, more = (np.array([c[name] for c in cells[one]]) for one in (way, other))
     share, low, high = find_reduction(less, more)
     wins = int((less < more).sum())
@@ -166,7 +164,7 @@ def compare(
 
 
 def gather_motions(folder: Path | None) -> dict[str, Hand]:
-    """Return hands by name: long recordings are cut into pieces of ``LENGTH``."""
+    """Return hands by name, in pieces of ``LENGTH``."""
     hands: dict[str, Hand] = {}
     for name, (hand, length) in list_motions(folder, longest=4 * LENGTH).items():
         n = max(1, math.floor(length / LENGTH)) if "." in name else 1
@@ -180,7 +178,7 @@ def _cut(hand: Hand, begin: float) -> Hand:
 
 
 def main(words: list[str]) -> None:
-    """Print a table, and write what it is made of to telexr.json."""
+    """Print a table, and write its data to telexr.json."""
     folder = Path(words[0]) if words else None
     hands = gather_motions(folder)
     print(f"{len(hands)} motions: {', '.join(hands)}")

@@ -53,7 +53,7 @@ def find_interval(k: int, n: int) -> tuple[float, float]:
 
 
 def run(words: tuple[str, ...], seed: int, out: Path) -> bool:
-    """Run one session, and tell whether the block hung in the air at its end."""
+    """Run one session; return whether the block hangs at its end."""
     seeded = (*words, f"env.randomise.seed={seed}", f"record.dir={out}")
     if not list(out.glob("episode_*.json")):
         VirtualSession(resolve((*_WORLD, *seeded)), say=lambda _: None).run()
@@ -66,7 +66,7 @@ def run(words: tuple[str, ...], seed: int, out: Path) -> bool:
 
 
 def report(what: str, successes: list[bool], seconds: float) -> None:
-    """Print how many of them lifted the block."""
+    """Print the number of lifted blocks."""
     k, n = sum(successes), len(successes)
     low, high = find_interval(k, n)
     print(
@@ -76,7 +76,7 @@ def report(what: str, successes: list[bool], seconds: float) -> None:
 
 
 def main() -> None:
-    """Run it all."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--demos", type=int, default=50)
     parser.add_argument("--rollouts", type=int, default=30)

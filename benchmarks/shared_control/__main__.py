@@ -1,15 +1,13 @@
-"""Classic, continuous and threshold control compared, by users of one axis.
+"""Classic, continuous and threshold control by users of one axis.
 
 python -m benchmarks.shared_control [--n 200] [--first 0] [--out FILE]
     [--modes classic continuous threshold] [--from FILE …]
 
-``--out`` appends a line a trial; ``--from`` makes the table of such files alone.
+``--out`` appends a line a trial; ``--from`` tabulates such files.
 
-Each trial is one block, drawn by its seed, that a scripted user of one axis and one
-button puts on the target: a whole session on the virtual clock, MuJoCo, a game
-controller through SDL. Success has Wilson's interval of 95 %, means of those who
-succeeded have a bootstrap's. Users are bounded, not people: what is compared are
-mappings, and nothing is claimed of anybody's time.
+Each trial, by seed, puts one block on the target: a session on the virtual clock,
+MuJoCo, a game controller through SDL. Success has Wilson's interval of 95 %, means of
+successes a bootstrap's. Users are scripted: mappings are compared, not people's times.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ def describe(mode: str, trials: Sequence[Trial]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(description="Compare ways of shared control.")
     parser.add_argument("--n", type=int, default=200, help="seeds for each mode")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
@@ -91,7 +89,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _play(mode: str, seed: int) -> Trial:
-    """Run one trial; what a session tells its operator is not shown."""
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
         return TrialSession(mode, seed).play()
