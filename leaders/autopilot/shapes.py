@@ -35,10 +35,7 @@ class Path:
         return self.points[0] == self.points[-1]
 
     def point(self, s: float) -> tuple[float, float]:
-        """Return the point (u, v) [m] at length ``s`` [m] of endless laps.
-
-        An open path returns along itself.
-        """
+        """Return the point (u, v) [m] at length ``s`` [m]; open paths return."""
         lap, s = divmod(s, self.length)
         if not self.is_closed and lap % 2 == 1:
             s = self.length - s
@@ -82,10 +79,10 @@ def make_path(shape: str, size: float, aspect: float) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TimeLaw:
-    """Constant speed between two smooth ramps, v·(1 − cos(π t/r))/2.
+    """Constant speed between smooth ramps, v·(1 − cos(π t/r))/2.
 
     Attributes:
-        length: Of the path, [m].
+        length: [m].
         speed: Between the ramps, [m/s].
         ramp: Time of each ramp, [s].
     """
@@ -116,5 +113,5 @@ class TimeLaw:
 
 
 def make_time_law(length: float, speed: float, ramp: float) -> TimeLaw:
-    """Return the time law, slower if the ramps do not fit."""
+    """Return the time law; short paths are slower."""
     return TimeLaw(length, min(speed, length / ramp) if ramp > 0 else speed, ramp)

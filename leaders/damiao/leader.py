@@ -1,4 +1,4 @@
-"""Leader of arms of Damiao motors, which render torque.
+"""Leader of Damiao motors, which render torque.
 
 ``latest`` and ``apply`` may be called from two threads; each arm has its own.
 """
@@ -47,7 +47,7 @@ Readings = Mapping[str, tuple[Reading, str]]
 
 
 class DamiaoLeader(Leader):
-    """Emits joints of any number of arms and renders torques."""
+    """Emits joints and renders torques of any number of arms."""
 
     config: DamiaoLeaderConfig
     _state: SessionState | None
@@ -93,7 +93,7 @@ class DamiaoLeader(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The arms' lack of brakes, and the start of an episode."""
+        """The lack of brakes, and the start of an episode."""
         return (_FALLS, _HOW)
 
     @property
@@ -158,7 +158,7 @@ class DamiaoLeader(Leader):
         return self._state == SessionState.WAITING and self._is_quiet
 
     def close(self) -> None:
-        """Let all arms sink, and leave their motors."""
+        """Let all arms sink."""
         with self._lock:
             self._is_open = False
         ends = [

@@ -1,4 +1,4 @@
-"""One arm of the leader: description, motors and measurements."""
+"""One arm of the leader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ class LedLimb:
     """One arm of the leader.
 
     Attributes:
-        info: Description for the core.
         reset_q: Rest pose of the arm joints, (n,), [rad].
         arm: Its open motors, or None.
     """
@@ -70,7 +69,7 @@ class LedLimb:
         return found
 
     def find_obstacle(self) -> str:
-        """Return an obstacle to opening its channel, or ""."""
+        """Return an obstacle to opening, or ""."""
         try:
             channel = find_channel(self.settings.channel)
         except OSError as err:
@@ -105,13 +104,13 @@ class LedLimb:
         )
 
     def open(self) -> list[str]:
-        """Connect and carry the arm's weight.
+        """Connect and carry the arm's weight; return problems.
 
         Returns:
             The problems.
 
         Raises:
-            MissingDependency: If python-can is not installed.
+            MissingDependency: Without python-can.
         """
         try:
             self.arm = self.make_arm()
@@ -125,7 +124,7 @@ class LedLimb:
         return []
 
     def close(self) -> None:
-        """Let the arm sink, and leave its motors."""
+        """Let the arm sink."""
         if self.arm is not None:
             self.arm.close(is_powerless=False)
         self.arm = None
@@ -137,13 +136,13 @@ class LedLimb:
         return min(max(share, 0.0), 1.0)
 
     def find_distance(self, reading: Reading) -> float:
-        """Return the largest joint distance to the reset pose, [rad]."""
+        """Return the largest distance to the reset pose, [rad]."""
         return float(np.abs(reading.q[: self.model.n] - self.reset_q).max())
 
 
 @lru_cache(maxsize=64)
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
-    """Return a cached array of a mounting, so that infos compare equal."""
+    """Return a cached mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
 
 

@@ -1,7 +1,7 @@
-"""ALOHA episodes: one HDF5 file each, of ACT's recorder.
+"""ALOHA episodes: HDF5 files of ACT's recorder.
 
 ``/action`` and ``/observations/qpos``, (n, 14): six joints [rad] and a gripper (0
-closed … 1 open) of the left arm, then of the right; rows every 20 ms.
+closed … 1 open), left then right; rows every 20 ms.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AlohaSource(DatasetReader):
 
         Raises:
             DeviceError: If there is none.
-            ImportError: If h5py is not installed.
+            ImportError: Without h5py.
         """
         import h5py  # noqa: PLC0415 - only for who plays such a dataset
 

@@ -1,4 +1,4 @@
-"""YAML settings of a dataset; no convention is guessed."""
+"""YAML settings of a dataset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rotation = Literal["rotation_vector", "quat_xyzw", "quat_wxyz", "rpy_xyz_extrins
 
 @settings
 class ColumnSettings:
-    """Columns of a limb: joints, or position and rotation."""
+    """Columns of a limb: joints or poses."""
 
     joints: Annotated[
         Mapping[str, str], doc("The column of each joint, in the joints' order.")

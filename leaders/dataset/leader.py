@@ -1,4 +1,4 @@
-"""Episodes of a dataset as a leader; the next is read during play."""
+"""Episodes of a dataset as a leader."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RANGE = re.compile(r"(\d+)(?::(\d+))?")
 
 
 class Dataset(Leader):
-    """Plays one episode of a dataset in each of the session."""
+    """Plays one episode in each of the session."""
 
     def __init__(self, config: DatasetConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -199,7 +199,6 @@ class Dataset(Leader):
             )
 
     def _make_paths(self, track: EpisodeTrack) -> dict[str, Vec]:
-        """Return times and poses by limb, (n, 8)."""
         t = track.t / self.config.speed
         return {
             limb: np.column_stack([t, own.pose])
@@ -212,7 +211,7 @@ def choose_episodes(text: str, n: int) -> tuple[int, ...]:
     """Return the numbers of ``3``, ``0:10`` or ``7,2,20:30`` below n; empty: all.
 
     Raises:
-        ConfigError: If text or numbers are invalid.
+        ConfigError: If invalid.
     """
     chosen: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):

@@ -1,7 +1,7 @@
-"""LeRobot datasets of version 3: files with rows of many episodes.
+"""LeRobot datasets of version 3: files with many episodes.
 
 References:
-    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet`` and
+    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet``,
     ``data_path``.
 """
 
@@ -35,9 +35,9 @@ class LerobotSource(DatasetReader):
         """Read the folder's index.
 
         Raises:
-            ConfigError: If a feature is missing, or the version differs.
+            ConfigError: For a missing feature, or another version.
             DeviceError: If it cannot be read.
-            ImportError: If pyarrow is not installed.
+            ImportError: Without pyarrow.
         """
         import pyarrow as pa  # noqa: PLC0415 - only for who plays such a dataset
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -131,7 +131,7 @@ class LerobotSource(DatasetReader):
         return sorted(places)
 
     def _inside(self, name: str) -> Path:
-        """Return a file of the dataset; refuse a path outside."""
+        """Return a file of the dataset; refuse others."""
         path = (self.path / name).resolve()
         if not path.is_relative_to(self.path.resolve()):
             raise ValueError(f"a data_path that leaves the dataset: {name}")
@@ -156,7 +156,6 @@ def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
 
 
 def _order_names(names: dict[str, Any]) -> list[str]:
-    """Return names of complete ``{name: index}``, or of ``{"motors": [...]}``."""
     # None where the indices are not each column once.
     if all(isinstance(part, int) for part in names.values()):
         ordered = sorted(names, key=lambda name: names[name])

@@ -42,7 +42,7 @@ class LimbRows:
 
 
 def find_mistakes(config: DatasetConfig, names: Sequence[str]) -> list[str]:
-    """Return all mistakes in the names of columns."""
+    """Return mistakes in column names."""
     if not config.limbs:
         return [
             "leader.limbs: expected which columns move which limb, got none; columns: "
@@ -92,7 +92,7 @@ def _list_columns(columns: ColumnSettings) -> tuple[str, ...]:
 def make_rows(
     path: Path, episode: int, table: Table, config: DatasetConfig
 ) -> Mapping[str, LimbRows]:
-    """Return each limb's commands in SI units and REP-103 axes.
+    """Return limbs' commands in SI units and REP-103 axes.
 
     Raises:
         ConfigError: If columns are missing.
@@ -138,7 +138,6 @@ def _pick(table: Table, names: Sequence[str]) -> Vec:
 
 
 def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
-    """Return rotations of rows; raise ValueError without unit quaternions."""
     if kind == "rotation_vector":
         return Rotation.from_rotvec(values * degree)
     if kind == "rpy_xyz_extrinsic":
@@ -155,7 +154,6 @@ def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return orientations of continuous sign."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])

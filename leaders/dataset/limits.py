@@ -1,4 +1,4 @@
-"""Comparison of an episode's joints with the robot's limits."""
+"""Check of joints against the robot's limits."""
 
 from __future__ import annotations
 

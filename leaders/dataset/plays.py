@@ -1,6 +1,6 @@
 """Queue of a dataset's episodes, read ahead by a thread.
 
-Unreadable ones are skipped with a warning, aborted ones repeated.
+Unreadable ones are skipped, aborted ones repeated.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Plays:
         self._playback.apply(feedback, now_ns)
 
     def advance(self, now_ns: int) -> float:
-        """Advance to ``now_ns`` [ns]; return the episode's time, [s]."""
+        """Advance to ``now_ns``; return the episode's time, [s]."""
         return self._playback.advance(now_ns) * 1e-9 * self._speed
 
     def take_warnings(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""One episode of any dataset: columns over time."""
+"""Columns of one episode over time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Table:
 
 
 class DatasetReader(ABC):
-    """An opened dataset; ``shortage`` names missing parts of its index."""
+    """An opened dataset; ``shortage`` names gaps of its index."""
 
     path: Path
     shortage = ""
@@ -41,7 +41,7 @@ class DatasetReader(ABC):
 
     @abstractmethod
     def read(self, episode: int) -> Table:
-        """Read the played columns of one episode; any thread.
+        """Read one episode's played columns; any thread.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -52,10 +52,10 @@ class DatasetReader(ABC):
         """Close its files."""
 
     def check_length(self, episode: int, n: int) -> None:
-        """Refuse an episode of an absurd length.
+        """Check the number of rows.
 
         Raises:
-            DeviceError: For too few or too many rows.
+            DeviceError: If there are too few or too many.
         """
         if not 2 <= n <= MOST_ROWS:
             raise DeviceError(
@@ -65,7 +65,7 @@ class DatasetReader(ABC):
 
 
 def check_table(path: Path, episode: int, table: Table) -> Table:
-    """Return the table if it can be played.
+    """Return the table if playable.
 
     Raises:
         DeviceError: If a number is not finite, or time does not rise.

@@ -80,7 +80,7 @@ class PadSettings:
 
 @settings
 class GamepadConfig(AxisSettings):
-    """Pads, their speeds, and checks of their readings."""
+    """Pads, speeds, and checks of readings."""
 
     pads: Annotated[Mapping[str, PadSettings], doc("The pads, by any name.")] = field(
         default_factory=dict

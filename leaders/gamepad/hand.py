@@ -22,8 +22,8 @@ class PadState:
     Attributes:
         modes: Net mode changes by limb.
         pressed: Presses by role.
-        is_held: The dead-man is held, and readings are believed.
-        is_doubted: Its reading is frozen; a release ends this.
+        is_held: The dead-man is held and believed.
+        is_doubted: The reading is frozen until a release.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
@@ -77,7 +77,6 @@ class PadState:
         )
 
     def _press(self, raw: Mapping[str, float]) -> bool:
-        """Count new presses; return the dead-man, True without one."""
         held = self._down or set()
         down = {
             name

@@ -1,4 +1,4 @@
-"""Game controllers as a leader: sticks set speeds under a dead-man."""
+"""Game controllers as a leader: sticks set speeds."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _INSTALL = "pip install 'paprle[gamepad]'"
 
 
 class Gamepad(Leader):
-    """Emits axes of pads; an unplugged pad counts as released."""
+    """Emits pads' axes; unplugged pads count as released."""
 
     _hands: dict[str, PadState]
     _warnings: list[str]
     _sample: LeaderSample | None
 
     def __init__(self, config: GamepadConfig, clock: Clock) -> None:
-        """Raise ConfigError with all mistakes in the config."""
+        """Raise ConfigError with all mistakes."""
         super().__init__(config, clock)
         mistakes = find_mistakes(config)
         if mistakes:
@@ -87,7 +87,7 @@ class Gamepad(Leader):
         return "whether the pads are plugged in, and rumble"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report a missing database file, which SDL ignores silently."""
+        """Report a missing database file, ignored by SDL."""
         path = self.config.database
         if not path or Path(path).is_file():
             return ()
@@ -98,7 +98,7 @@ class Gamepad(Leader):
 
         Raises:
             DeviceError: If a pad is missing.
-            MissingDependency: If pygame is not installed.
+            MissingDependency: Without pygame.
         """
         self._start()
         with opening("leader 'gamepad'", _INSTALL, PadError, SoundError):
@@ -124,7 +124,7 @@ class Gamepad(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take the session's state, rumble, and sound cues."""
+        """Take the state, rumble, and sound cues."""
         now_ns = self.clock()
         self._speaker.tell(*choose_amplitudes(feedback, self.config.sound, now_ns))
         self._state = feedback.state
@@ -178,7 +178,6 @@ class Gamepad(Leader):
         )
 
     def _is_held(self) -> bool:
-        """Return the dead-man; after a Stop, a pad has to move."""
         is_stopped = self._state is SessionState.STOPPED
         return any(
             hand.is_held and (hand.is_moving or hand.has_deadman or not is_stopped)

@@ -1,4 +1,4 @@
-"""A hand before a camera, with an optional inertial sensor at the wrist."""
+"""A hand before a camera, with an optional wrist sensor."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,6 +1,6 @@
-"""Fist and pinch by a hand's shape, with hysteresis and minimal duration.
+"""Fist and pinch by a hand's shape, with hysteresis and duration.
 
-The bend between first and last bone curls a finger, in any direction.
+A finger curls by the bend between first and last bone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LAST = 0.08  # [s] chosen: three images; a finger seen wrongly lasts for one
 
 
 def compute_bends(shape: Vec) -> Vec:
-    """Return the bend of the thumb and each finger, (5,), [rad]."""
+    """Return the bends of thumb and fingers, (5,), [rad]."""
     return np.array([
         _compute_angle(shape[b] - shape[a], shape[d] - shape[c])
         for a, b, c, d in _FINGERS
@@ -31,7 +31,7 @@ def compute_bends(shape: Vec) -> Vec:
 
 
 def compute_pinch(shape: Vec) -> float:
-    """Return the thumb-index gap over the palm's length."""
+    """Return the thumb-index gap over palm length."""
     palm = float(np.linalg.norm(shape[9] - shape[0]))
     return float(np.linalg.norm(shape[4] - shape[8])) / max(palm, 1e-6)
 
@@ -66,7 +66,7 @@ class Gesture(ABC):
         return self._steady.is_on
 
     def update(self, shape: Vec, t: float) -> bool:
-        """Return whether landmarks, (21, 3), make the gesture at ``t`` [s]."""
+        """Return whether landmarks, (21, 3), gesture at ``t`` [s]."""
         return self._steady.update(self._look(shape), t)
 
     @abstractmethod

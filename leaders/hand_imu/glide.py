@@ -1,7 +1,4 @@
-"""Position between images, with continuous velocity.
-
-A cubic leads to each image's position and speed within a period; then it rests.
-"""
+"""Position between images: cubics of continuous velocity, then rest."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ class Glide:
         self._to, self._t = (p, v), t
 
     def at(self, t: float) -> tuple[Vec, Vec]:
-        """Return position [m] and velocity [m/s], (3,) each, at ``t`` [s]."""
+        """Return position [m] and velocity [m/s], (3,), at ``t`` [s]."""
         T = self._period
         s = (t - self._t) / T
         (p0, v0), (p1, v1) = self._from, self._to
@@ -61,7 +58,7 @@ class Glide:
         return p, v0 + s * (2.0 * b + 3.0 * s * a) / T
 
     def find_capture(self, t: float) -> float:
-        """Return the hand's time at the glide's position, [s]."""
+        """Return the glide's capture time, [s]."""
         if self._point is None:
             return t
         left = min(max(self._period - (t - self._t), 0.0), self._period)

@@ -1,6 +1,6 @@
 """Wrist orientation in the operator's axes.
 
-Heading has no origin, so forward is the hand's direction until a press fixes it.
+Forward is the hand's direction until a press, as heading has no origin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Heading:
     def turn(self, quat_wxyz: Vec, *, is_fixed: bool) -> Vec:
         """Return the hand's rotation in the operator's axes, (3, 3).
 
-        ``quat_wxyz`` is the sensor's unit orientation; ``is_fixed`` keeps the heading.
+        ``quat_wxyz`` is the sensor's; ``is_fixed`` keeps the heading.
         """
         w, x, y, z = quat_wxyz
         R_world_hand = pin.Quaternion(w, x, y, z).toRotationMatrix() @ self._R_imu_hand

@@ -1,4 +1,4 @@
-"""Hand leader: a hand's position and its wrist's orientation."""
+"""Leader of a hand's position and wrist orientation."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class HandImu(Leader):
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the sensors, and the other hand's gestures."""
+        """Limits of the sensors, and gestures."""
         camera, told = self.config.camera, []
         if not camera.recorded and camera.kind == "webcam":
             told.append(
@@ -149,7 +149,7 @@ class HandImu(Leader):
             self._source = Devices(self.config, self.clock)
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest pose; None before the first hand."""
+        """Return the newest pose, or None."""
         source = self._source
         if source is None:
             return self._sample

@@ -1,4 +1,4 @@
-"""Press of a bare hand: open and still in a box (ARBot, A8)."""
+"""Press of an open, still hand in a box (ARBot, A8)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Press:
 
     Attributes:
         n: Presses so far.
-        asks_to_end: The other hand has been a fist for a while.
+        asks_to_end: The other hand made a fist for a while.
     """
 
     def __init__(self, hold: float) -> None:
-        """Begin without a press, which takes ``hold``, [s]."""
+        """Begin unpressed; a press takes ``hold``, [s]."""
         self._hold = hold
         self.is_held = False
         self.n = 0
@@ -30,7 +30,7 @@ class Press:
         self._fist: float | None = None
 
     def update(self, p: Vec | None, *, is_open: bool, t: float) -> None:
-        """Update the hand at position p, (3,), [m], or None, and time t, [s]."""
+        """Update the hand at p, (3,), [m], or None, and t, [s]."""
         if p is None:
             self.use_up()
         elif not is_open or self._shown is not None:

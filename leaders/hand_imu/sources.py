@@ -1,4 +1,4 @@
-"""Sources of hands and orientations: devices, or a recording."""
+"""Sources of hands: devices or a recording."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HandSource(Protocol):
 
 
 class Recorded:
-    """Plays a recording once; its first image repeats before."""
+    """Plays a recording once, after its first image."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         """Read a file.

@@ -1,4 +1,4 @@
-"""Keys from a terminal's bytes, and their functions."""
+"""Keys of a terminal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class KeyParser:
         self._pending = bytearray()
 
     def parse(self, data: bytes) -> Iterator[str]:
-        """Yield keys: lower-case letters, arrows by name, "" for unknown ones."""
+        """Yield lower-case letters, arrows by name, "" for others."""
         for byte in data:
             if self._pending or byte == _ESCAPE:
                 self._pending.append(byte)

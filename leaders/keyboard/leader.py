@@ -1,4 +1,4 @@
-"""Keyboard as seven axes; the session passes on its keys."""
+"""Keyboard as seven axes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Keyboard(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with six axes and the gripper's."""
+        """One hand with seven axes."""
         c = self.config
         return LeaderInfo(
             limbs=(_LIMB,),
@@ -78,7 +78,7 @@ class Keyboard(Leader):
         """Start with all keys up.
 
         Raises:
-            DeviceError: If there is no input, or no sound output.
+            DeviceError: Without input or sound output.
             MissingDependency: If sound is wanted without pygame.
         """
         try:
@@ -94,7 +94,7 @@ class Keyboard(Leader):
                 self._speaker.open()
 
     def latest(self) -> LeaderSample | None:
-        """Read new keys and return the effect of earlier ones."""
+        """Read new keys; return the effect of earlier ones."""
         now_ns = self.clock()
         data = self._read()
         if self._is_lost:
@@ -122,7 +122,7 @@ class Keyboard(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take a Stop, after which keys count as released; sound cues."""
+        """Take a Stop, which releases keys; sound cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
@@ -141,7 +141,6 @@ class Keyboard(Leader):
         self._is_stopped = False
 
     def _read(self) -> bytes:
-        """Return pending bytes; record the end of input."""
         if self._is_lost or not select.select([self.config.fd], [], [], 0)[0]:
             return b""
         try:

@@ -1,4 +1,4 @@
-"""Motions of keys until a time-out, as terminals report no releases."""
+"""Motions of keys with time-outs, as terminals report no releases."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ class Rates:
         self._now_ns = max(self._now_ns, now_ns)
 
     def _find_axes(self) -> Vec:
-        """Return the current deflections, (7,); 1 is level 9."""
         directions = np.sum([MOTIONS[key] for key in self._until_ns], axis=0)
         scale = np.full(7, self.level / 9)
         scale[GRIPPER] = 1.0

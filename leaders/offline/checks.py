@@ -106,7 +106,6 @@ def _normalise(rows: Rows, quat_xyzw: Vec, counts: Counter[str]) -> Rows:
 
 
 def _is_in_order(t: Vec) -> Mask:
-    """Return the largest set of rows with increasing stamps."""
     if (np.diff(t) > 0).all():
         return np.ones(len(t), dtype=bool)
     ends: list[float] = []  # smallest last stamp of a series of each length
@@ -126,7 +125,7 @@ def _is_in_order(t: Vec) -> Mask:
 
 
 def find_own_joints(names: Sequence[str], robot: RobotInfo | None) -> list[int]:
-    """Return the indices of the robot's joints; all if none matches."""
+    """Return the robot's joints by index; all if none matches."""
     own = () if robot is None else robot.joint_names
     known = [i for i, name in enumerate(names) if name in own]
     return known or list(range(len(names)))
@@ -151,7 +150,7 @@ class _Joints:
         return replace(rows, q=q)
 
     def find_jumps(self, q: Vec, dt: Vec) -> Mask:
-        """Return jumps of joints before the next row, (n−1,)."""
+        """Return jumps before the next row, (n−1,)."""
         return find_joint_jumps(q[:, self._index], dt, self._speeds)
 
 
@@ -189,7 +188,6 @@ class _Judge:
         return rows
 
     def _find_strays(self, rows: Rows) -> Mask:
-        """Return short stretches between two jumps, (n,)."""
         is_stray = np.zeros(len(rows.t), dtype=bool)
         gaps, jumps = self.find_breaks(rows)
         breaks = np.flatnonzero(self.join(gaps, jumps))
@@ -201,5 +199,4 @@ class _Judge:
 
 
 def _find_steps(t: Vec) -> Vec:
-    """Return the time to each next row, [s]; longer for bunched stamps."""
     return np.maximum(np.diff(t), _SHORTEST_STEP)

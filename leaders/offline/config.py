@@ -86,7 +86,7 @@ _ORDER = re.compile(r"(?!(.)\1|.(.)\2)[xyz]{3}_(extrinsic|intrinsic)")
 
 @settings
 class UnitSettings:
-    """Units of a table or an NPZ; a header's ``x [mm]`` is read."""
+    """Units; a header's ``x [mm]`` is read."""
 
     time: Annotated[
         Literal["s", "ms", "us", "ns"] | None, doc("Of stamps; absent: s.")
@@ -101,7 +101,7 @@ class UnitSettings:
 
 @settings
 class BagSettings:
-    """Topics of a bag by content; a single usable one is found."""
+    """Topics of a bag; a single one is found."""
 
     topics: Annotated[
         Mapping[str, str],

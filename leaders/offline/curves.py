@@ -1,4 +1,4 @@
-"""Rows as curves in time, separate at gaps."""
+"""Rows as curves, separate at gaps."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Curve:
     """A curve through rows; holds at both ends and over gaps."""
 
     def __init__(self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_]) -> None:
-        """Fit the curve between gaps.
+        """Fit the curve.
 
         Args:
             t: Stamps, (n,), rising, [s].
             values: (n, k).
-            breaks: Breaks behind rows, (n−1,).
+            breaks: Behind rows, (n−1,).
         """
         cuts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(t)]
         spans = list(pairwise(cuts))

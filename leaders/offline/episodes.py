@@ -1,4 +1,4 @@
-"""Reader of the leader's motion in an episode of this product."""
+"""Reader of own episodes."""
 
 from __future__ import annotations
 

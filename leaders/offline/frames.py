@@ -1,4 +1,4 @@
-"""User code for each played frame of AdaptiX (X27)."""
+"""User code for each frame of AdaptiX (X27)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paprle.recording.others.adaptix import AdaptixFrame
 
 
 class FrameCalls:
-    """Calls a function once for each due frame, in order."""
+    """Calls a function once per due frame, in order."""
 
     def __init__(
         self, frames: Sequence[AdaptixFrame], begin: float, call: Callable[..., Any]
@@ -19,7 +19,7 @@ class FrameCalls:
         self._n_told, self._last = 0, 0.0
 
     def play_to(self, t: float, *, is_over: bool) -> None:
-        """Call the function for due frames; an earlier t, [s], restarts."""
+        """Call the function for due frames; an earlier t restarts."""
         if t < self._last:
             self._n_told = 0
         self._last = t

@@ -1,4 +1,4 @@
-"""Recorded motion as a leader, checked before it moves."""
+"""Recorded motion as a leader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Offline(Leader):
         """Contents of the files, read on first access.
 
         Raises:
-            ConfigError: If files, columns or arrays do not match the config.
+            ConfigError: If files do not match the config.
             DeviceError: If a file is unreadable, or has no motion.
         """
         motion, _ = self._load()
@@ -127,7 +127,6 @@ class Offline(Leader):
 
     @cached_property
     def _paths(self) -> dict[str, Vec]:
-        """Return times and poses by limb, (n, 8)."""
         motion, timeline = self._load()
         paths = {}
         for name, track in motion.tracks.items():

@@ -43,7 +43,7 @@ def doubt_angles(path: Path, names: Sequence[str], angles: Vec) -> str:
 
 
 def check_joints(path: Path, names: Sequence[str], q: Vec) -> None:
-    """Refuse joints, (n, m), too large for radians.
+    """Check joints, (n, m), in assumed radians.
 
     Raises:
         ConfigError: If one turns too far.

@@ -19,7 +19,7 @@ _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Motion as rows of poses, joints or axes; the others are None.
+    """Rows of poses, joints or axes; the others are None.
 
     Attributes:
         t: Stamps, (n,), [s].
@@ -27,8 +27,8 @@ class Rows:
         quat_xyzw: (n, 4).
         q: (n, m), [rad].
         opening: 0 … 1, (n,).
-        axes: Deflections since the row before, (n, m).
-        mode: Counter of modes, (n,).
+        axes: Since the row before, (n, m).
+        mode: Counter, (n,).
     """
 
     t: Vec
@@ -69,11 +69,11 @@ class Rows:
 
 
 class RowTrack:
-    """Motion between rows: C² curves if dense, else straight lines; gaps and ends hold.
+    """C² curves if dense, else straight lines; gaps and ends hold.
 
     Attributes:
-        rows: With quaternions of unit norm.
-        breaks: Breaks behind rows, (n−1,).
+        rows: With unit quaternions.
+        breaks: Behind rows, (n−1,).
     """
 
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
@@ -148,7 +148,6 @@ class _Sparse:
             self._dopening = self._steps(np.diff(rows.opening))
 
     def _steps(self, steps: Vec) -> Vec:
-        """Return one step a row: none across a break or after the last."""
         steps = steps.copy()
         steps[self.breaks] = 0.0
         return readonly(np.concatenate([steps, np.zeros_like(steps[:1])]))
@@ -178,7 +177,6 @@ def _rotations(quat_xyzw: Vec) -> Vec:
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return orientations of continuous sign."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])
@@ -190,7 +188,6 @@ def _normalise(row: Vec) -> Vec:
 
 
 def _turns(quat_xyzw: Vec) -> Vec:
-    """Return the shorter turn to the next row, in its frame, (n−1, 3)."""
     a, b = quat_xyzw[:-1], quat_xyzw[1:]
     av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     vector = aw * bv - bw * av - np.cross(av, bv)  # of conj(a)·b

@@ -1,4 +1,4 @@
-"""Conversion of units to [m], [rad], [s] and quaternions."""
+"""Conversion of units to SI and quaternions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]$")
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """Return a column's name and its unit in brackets."""
+    """Return a column's name and bracketed unit."""
     found = _BRACKETS.search(name)
     if found is None or found[1].strip() not in _KNOWN:
         return name, ""
@@ -33,7 +33,7 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def is_unit(word: str) -> bool:
-    """Return whether a word is a known unit, or ``-``."""
+    """Return whether a word is a unit, or ``-``."""
     return word.strip("[]()").strip() in {*_KNOWN, "-", "1"}
 
 
@@ -50,8 +50,8 @@ def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
 def compute_quat_xyzw(angles: Vec, order: str) -> Vec:
     """Return unit quaternions, (n, 4), of Euler angles, (n, 3), [rad].
 
-    Rz(γ)·Ry(β)·Rx(α) for α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
-    ``xyz_intrinsic``; angles are in the order of the axes.
+    Rz(γ)·Ry(β)·Rx(α) for ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for ``xyz_intrinsic``;
+    angles are in the axes' order.
     """
     axes, _, frame = order.partition("_")
     turns = [_turn(angles[:, i], axis) for i, axis in enumerate(axes)]

@@ -1,4 +1,4 @@
-"""A policy as a leader: session and cameras in, actions out."""
+"""A policy as a leader."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -18,7 +18,7 @@ class Chunk:
     """A policy's answer to one observation.
 
     Attributes:
-        stamp_ns: Of the observation and the first row, [ns].
+        stamp_ns: Of observation and first row, [ns].
         rows: Actions, (k, n).
         fps: [Hz].
     """
@@ -32,7 +32,7 @@ class Chunk:
         return int((now_ns - self.stamp_ns) * 1e-9 * self.fps + _ROUNDING)
 
     def find(self, now_ns: int, patience: float) -> Vec | None:
-        """Return the current row; None if the last ended ``patience`` [s] ago."""
+        """Return the current row; None ``patience`` [s] after the last."""
         k = self.count(now_ns)
         late = (now_ns - self.stamp_ns) * 1e-9 - len(self.rows) / self.fps
         if late > patience:

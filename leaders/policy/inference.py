@@ -1,4 +1,4 @@
-"""Queries of a policy; invalid answers are refused."""
+"""Queries of a policy."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Mind:
         self._is_first = True
 
     def ask(self, sight: Sight, now_ns: int) -> None:
-        """Ask for actions, unless the session's data are too old."""
+        """Ask for actions, unless data are too old."""
         missing = self._find_missing(sight, now_ns)
         if missing:
             self._refuse("not asked", missing)

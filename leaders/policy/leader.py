@@ -1,4 +1,4 @@
-"""A policy as a leader: its actions become samples."""
+"""A policy as a leader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ALONE = (
 
 
 class Policy(SeeingLeader):
-    """Holds the robot's pose until it drives, once answers are valid."""
+    """Holds the robot's pose, once answers are valid, until it drives."""
 
     config: PolicyConfig
 
@@ -117,7 +117,7 @@ class Policy(SeeingLeader):
         )
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample, without waiting for the policy."""
+        """Return the newest sample, without waiting."""
         now_ns = self.clock()
         self._playback.advance(now_ns)
         if self._mind is None:
@@ -134,7 +134,7 @@ class Policy(SeeingLeader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take the session's state; drop answers from before it drives."""
+        """Take the state; drop answers from before driving."""
         self._playback.apply(feedback, self.clock())
         drives = feedback.drives
         is_driving = feedback.is_engaged and (drives is None or any(drives))
@@ -203,7 +203,6 @@ class Policy(SeeingLeader):
         return self._chunk.count(now_ns) >= min(self.config.execute or (n + 1) // 2, n)
 
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
-        """Take the answer; return whether it has a new chunk."""
         # what was seen before it began to drive tells that it is ready, and what for
         thought = mind.pop(now_ns)
         if thought is not None and thought.chunk is not None and not self._is_driving:

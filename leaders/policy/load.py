@@ -24,7 +24,7 @@ def stay(observation: Observation) -> Any:
 
 
 def load_policy(config: PolicyConfig) -> Act:
-    """Return the policy of a config; it may have a ``reset`` method."""
+    """Return the config's policy, optionally with ``reset``."""
     if config.path:
         return OnnxPolicy(Path(config.path))
     return load_callable(config.function, "leader.function")

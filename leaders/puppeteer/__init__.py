@@ -1,4 +1,4 @@
-"""Any number of arms of Dynamixel servos as leaders."""
+"""Arms of Dynamixel servos as leaders."""
 
 from paprle.contracts.plugins import PluginSpec
 

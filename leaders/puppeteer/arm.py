@@ -1,7 +1,7 @@
-"""One arm of the rig: servo angles to URDF joints.
+"""One arm: servo angles to URDF joints.
 
 q = sign · (angle − offset) / gear, servo torque = sign · tau / gear. After a power
-loss, the turn puts the joint nearest to its reset pose.
+loss, the turn is the nearest to the reset pose.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ArmState:
     Attributes:
         q: [rad].
         dq: [rad/s].
-        tau: [N·m]; NaN without a current sensor.
+        tau: [N·m]; NaN without a sensor.
         opening: 0 … 1, or None.
     """
 
@@ -47,11 +47,10 @@ class ArmState:
 
 
 class Arm:
-    """One arm and its servos on their bus.
+    """One arm and its servos.
 
     Attributes:
         joint_names: Arm joints, then the gripper's.
-        n_arm: Number of arm joints.
         reset_q: Rest pose of the arm joints, (n_arm,), [rad].
     """
 
@@ -120,7 +119,7 @@ class Arm:
         return bool(np.isfinite(reading.angle[self.place]).all())
 
     def convert(self, reading: Reading) -> ArmState:
-        """Return the joints' state from a complete reading."""
+        """Return the state from a complete reading."""
         angle, epoch = reading.angle[self.place], reading.epoch[self.place]
         if (epoch != self._epoch).any():
             expected = self._offset + self._per_q * self._q_near
@@ -143,7 +142,7 @@ class Arm:
         return min(max(opening, 0.0), 1.0)
 
     def find_distance(self, state: ArmState) -> float:
-        """Return the largest joint distance to the reset pose, [rad]."""
+        """Return the largest distance to the reset pose, [rad]."""
         return float(np.abs(state.q[: self.n_arm] - self.reset_q).max())
 
     def to_servos(self, tau: Vec) -> Vec:
@@ -153,7 +152,7 @@ class Arm:
 
 
 def find_twin(servo: AnyServo) -> int | None:
-    """Return the id of a joint's second servo, or None."""
+    """Return a joint's second servo id, or None."""
     return servo.twin if isinstance(servo, ServoSettings) else None
 
 
@@ -170,7 +169,7 @@ def stand_still(state: ArmState) -> ArmState:
 
 @lru_cache(maxsize=64)
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
-    """Return a cached array of a mounting, so that infos compare equal."""
+    """Return a cached mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
 
 

@@ -1,4 +1,4 @@
-"""Mistakes between the keys of a puppeteer's YAML."""
+"""Mistakes in a puppeteer's YAML."""
 
 from __future__ import annotations
 

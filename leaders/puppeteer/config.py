@@ -13,7 +13,7 @@ from paprle.contracts.settings.base import settings
 
 @settings
 class ServoSettings:
-    """A servo at a joint: q = sign · (angle of the servo − offset) / gear."""
+    """A servo: q = sign · (angle − offset) / gear."""
 
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
     model: Annotated[str, doc("Model, for example xl330-m288.")]

@@ -24,7 +24,7 @@ class ServoFaultLog:
         self._told: dict[tuple[str, int], str] = {}
 
     def update(self, buses: Mapping[str, ServoBus]) -> list[str]:
-        """Return a line for each servo that newly failed or recovered."""
+        """Return a line for each new failure or recovery."""
         found = {
             (port, servo_id): text
             for port, bus in buses.items()
@@ -48,7 +48,7 @@ class ServoFaultLog:
 def find_limp_joints(
     arms: Sequence[Arm], snapshots: Mapping[str, Snapshot], lost: Collection[str]
 ) -> tuple[str, ...]:
-    """Return joints without torque, and all of lost arms."""
+    """Return joints without torque, with lost arms'."""
     if not lost and not any(snapshot.limp for snapshot in snapshots.values()):
         return ()
     return tuple(

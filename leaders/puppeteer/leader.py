@@ -42,7 +42,7 @@ _MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
 class Puppeteer(Leader):
-    """Emits joints of any number of arms and renders torques."""
+    """Emits joints and renders torques of any number of arms."""
 
     config: PuppeteerConfig
     _state: SessionState | None
@@ -84,7 +84,7 @@ class Puppeteer(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Slow adapters, faulty watchdogs, and the start of an episode."""
+        """Slow adapters, faulty watchdogs, and an episode's start."""
         latencies = {port: read_latency_timer(port) for port in self._buses}
         found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
         hint = self.info.engage_hint
@@ -110,7 +110,7 @@ class Puppeteer(Leader):
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Faults of each bus, and servos whose torque may be on."""
+        """Faults of buses, and servos whose torque may be on."""
         return tuple(summarise_buses(self._buses))
 
     def open(self) -> None:

@@ -50,7 +50,7 @@ def make_buses(config: PuppeteerConfig) -> dict[str, BusSettings]:
 def make_bus(
     settings: BusSettings, arms: Sequence[Arm], clock: Callable[[], int]
 ) -> ServoBus:
-    """Return the closed bus of a port, by the servos' maker."""
+    """Return the closed bus of a port."""
     mine = [arm for arm in arms if arm.settings.port == settings.path]
     if is_feetech(settings.servos[0].model):
         from paprle.leaders.puppeteer.feetech.bus import (  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Samples of the operator from the buses' snapshots."""
+"""Samples of the buses' snapshots."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def model_names() -> tuple[str, ...]:
 
 
 def has_torque(model: str) -> bool:
-    """Return whether a model follows a torque; Feetech's hold positions."""
+    """Return whether a model follows torques; Feetech's do not."""
     return dynamixel.has_torque(model)
 
 

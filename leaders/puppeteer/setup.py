@@ -1,4 +1,4 @@
-"""Guided set-up of a rig's servos, a generator of questions."""
+"""Guided set-up of servos, a generator of questions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def set_up_servos(
     """Set ids, rate and zero return delay of ``limb/joint``, or of all.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         ``servos``, a line each.
 
     Raises:
-        ConfigError: If there is no such joint, or no servo has such a rate.
+        ConfigError: For an unknown joint or unsupported rate.
     """
     goals = {
         port: dict(_list_goals(arms, settings)) for port, settings in buses.items()

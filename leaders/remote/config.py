@@ -1,4 +1,4 @@
-"""YAML settings of a leader on another host."""
+"""YAML settings of a remote leader."""
 
 from __future__ import annotations
 

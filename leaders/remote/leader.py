@@ -1,4 +1,4 @@
-"""Leader on another host: the robot's end of the link."""
+"""Robot's end of the link to a leader."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def is_alive(self) -> bool:
-        """Whether its host has sent since the last call."""
+        """Whether its host has sent since last asked."""
         return self._side is not None and self._side.take_life()
 
     def observe(self, view: SessionView) -> None:

@@ -1,6 +1,6 @@
-"""Capture times of messages: the sender's spacing, on our clock.
+"""Capture times on our clock, with the sender's spacing.
 
-Arrivals alone carry jitter of network and polling.
+Arrivals carry jitter of network and polling.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from paprle.hardware.ros.sender_stamps import SenderStamps
 
 
 class Captures:
-    """Newest arrival and capture of ``n`` streams, by our clock.
+    """Newest arrival and capture of ``n`` streams.
 
-    A header that advances gives the spacing, else the sending time, else arrival.
+    An advancing header gives the spacing, else the sending time, else arrival.
     """
 
     def __init__(self, n: int, longest: float) -> None:
@@ -38,10 +38,10 @@ class Captures:
     def note(
         self, ours: Sequence[int], header_ns: int, source_ns: int, now_ns: int
     ) -> None:
-        """Note a message.
+        """Note a message of the streams ``ours``.
 
         Args:
-            ours: Indices of its streams.
+            ours: Indices.
             header_ns: Stamp, by the sender's clock, [ns]; 0: none.
             source_ns: Sending time, by its middleware's clock, [ns]; 0: unknown.
             now_ns: Arrival, by our clock, [ns].

@@ -1,7 +1,4 @@
-"""Newest commands and Joy; age counts from arrival.
-
-Sender stamps give only the spacing of captures.
-"""
+"""Newest commands and Joy; age counts from arrival."""
 
 from __future__ import annotations
 
@@ -26,12 +23,7 @@ _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are 
 
 
 class RosDevice:
-    """Decodes a device's messages and keeps the newest.
-
-    Attributes:
-        n_refused: Unusable messages.
-        frames: Frames of poses.
-    """
+    """Decodes a device's messages and keeps the newest."""
 
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
         self._config, self._clock = config, clock
@@ -80,7 +72,7 @@ class RosDevice:
 
     @property
     def captured_ns(self) -> int:
-        """Capture of the oldest limb's newest command, [ns], or 0."""
+        """Capture of the oldest limb, [ns], or 0."""
         return min(times.captured_ns for times in self._times.values())
 
     def find_silent(self) -> list[str]:
@@ -88,7 +80,7 @@ class RosDevice:
         return [name for name, slot in self._slots.items() if slot.value is None]
 
     def describe_silence(self, name: str) -> str:
-        """Return a limb's missing topic, or the refusal."""
+        """Return a limb's missing topic or refusal."""
         if name in self._refused:
             return self._refused[name]
         if name in self._parts:
@@ -119,7 +111,7 @@ class RosDevice:
         }
 
     def is_pressed(self, button: int | None, *, otherwise: bool) -> bool:
-        """Return whether a fresh Joy holds a button; ``otherwise`` without one."""
+        """Return whether a fresh Joy holds a button, or ``otherwise``."""
         if button is None:
             return otherwise
         return self.is_joy_fresh() and self.is_down(button)

@@ -1,4 +1,4 @@
-"""ROS leader: one sample of the newest messages."""
+"""ROS leader: a sample of the newest messages."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class RosLeader(Leader):
     def latest(self) -> LeaderSample | None:
         """Return the newest commands; invalid while a topic is silent.
 
-        After a middleware failure the last sample grows old.
+        After a middleware failure it grows old.
         """
         if self._bus is None:
             return None
@@ -168,7 +168,6 @@ class RosLeader(Leader):
         return device.is_down(joy.deadman)
 
     def _has_lost_deadman(self, joy: JoyConfig) -> bool:
-        """Return whether silence released the dead-man, every 10 s at most."""
         now_ns = self.clock()
         if not self._is_deadman_silent(joy) or now_ns - self._told_ns < _TELL_NS:
             return False

@@ -26,7 +26,6 @@ class LimbParts:
     """
 
     def __init__(self, name: str, config: LimbConfig, longest: float) -> None:
-        """Prepare; see ``Captures`` for ``longest``, [s]."""
         self._name, self._config = name, config
         gripper = config.gripper
         self._wanted = (*config.joints, *([gripper.joint] if gripper else []))
@@ -56,7 +55,7 @@ class LimbParts:
             source_ns: Sending time, see ``Captures.note``.
 
         Raises:
-            MessageError: If a position is not finite, names are ambiguous, or two
+            MessageError: If a position is not finite, names are ambiguous, or
                 publishers contradict each other.
         """
         if any(name not in self._seen for name in joints.names):

@@ -1,4 +1,4 @@
-"""Monotone C¹ curve through rows, within speeds and accelerations.
+"""Monotone C¹ curve within speeds and accelerations.
 
 References:
     Fritsch, Butland: A method for constructing local monotone piecewise cubic
@@ -78,7 +78,6 @@ class Curve:
         return np.asarray(y0 + rise + h * s * (1.0 - s) * ((1.0 - s) * d0 - s * d1))
 
     def _guess(self) -> Vec:
-        """Return too short times between rows, (k−1,), [s]."""
         times = np.zeros(len(self._rows) - 1)
         for one in self._bounds:
             steps = np.diff(self._rows[:, one.columns], axis=0)
@@ -97,7 +96,7 @@ class Curve:
         self._h *= max(float(self._find_excess().max()), 1.0)
 
     def _find_excess(self) -> Vec:
-        """Return the factor on the time between rows, (k−1,)."""
+        """Return factors on times between rows, (k−1,)."""
         h, steps = self._h[:, None], np.diff(self._rows, axis=0)
         slopes = self._find_slopes()
         d0, d1 = slopes[:-1], slopes[1:]
@@ -116,7 +115,6 @@ class Curve:
         return excess
 
     def _find_slopes(self) -> Vec:
-        """Return the slope at each row, (k, n), 0 at both ends."""
         slopes = np.zeros_like(self._rows)
         h = self._h[:, None]
         secants = np.diff(self._rows, axis=0) / h

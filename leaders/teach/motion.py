@@ -86,8 +86,6 @@ class _JointParts:
 
 
 class _PoseParts:
-    """A limb's columns: eef position, turned angle and opening."""
-
     def __init__(
         self,
         robot: RobotInfo,
@@ -141,7 +139,7 @@ def _read(row: Vec, n: int) -> float | None:
 
 
 def make_command(limb: LimbInfo, stay: LimbPose, emits: Emits) -> LimbCommand:
-    """Return a command to hold a limb's joints or pose."""
+    """Return a command to hold a limb."""
     if emits == "pose":
         return LimbCommand(
             T_leader_base_leader_eef=stay.T_base_eef, opening=stay.opening

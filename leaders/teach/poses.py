@@ -31,7 +31,7 @@ class LimbPose:
     """Pose of a limb.
 
     Attributes:
-        q: Joint positions by name, [rad] or [m].
+        q: By joint, [rad] or [m].
         xyz: The eef in the limb's base, [m].
         rpy: ``rpy_xyz_extrinsic``, [rad].
         opening: 0 … 1, or None.
@@ -52,7 +52,7 @@ class LimbPose:
 
 @dataclass(frozen=True, kw_only=True)
 class TaughtPose:
-    """One pose of all taught limbs; ``wait`` is in [s]."""
+    """One pose of all limbs; ``wait`` is in [s]."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
 
@@ -92,7 +92,7 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
 
     Raises:
         OSError: If it cannot be written.
-        ValueError: If the file is invalid, or does not end with its poses.
+        ValueError: If the file is invalid, or continues after its poses.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     before = _parse(path, text, robot) if text.strip() else []

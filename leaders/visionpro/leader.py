@@ -24,7 +24,7 @@ _SOUND = "pip install 'paprle[sound]'"
 
 
 class Visionpro(Leader):
-    """One headset, one or two hands, and their grips as one dead-man."""
+    """One headset, one or two hands, and their common dead-man."""
 
     config: VisionproConfig
 
@@ -59,7 +59,7 @@ class Visionpro(Leader):
 
         Raises:
             DeviceError: If it does not answer.
-            MissingDependency: If grpcio is not installed.
+            MissingDependency: Without grpcio.
         """
         self._sample, self._fault = None, ""
         c = self.config

@@ -1,4 +1,4 @@
-"""Session's page as a leader: handles, keys, sliders, a gamepad."""
+"""Session's page as a leader."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,6 +1,6 @@
 """Session's page as a leader.
 
-While the dead-man is held, a sample is as old as the page's message (A1).
+A held dead-man makes a sample as old as the page's message (A1).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Web(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """The robot's limbs, moved by hand and not measured."""
+        """The robot's limbs, not measured."""
         c, limbs = self.config, tuple(self._limbs)
         return LeaderInfo(
             limbs=limbs,
@@ -114,7 +114,7 @@ class Web(Leader):
         self._hands = hands
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample; None before the first message."""
+        """Return the newest sample, or None."""
         now_ns, hands, before = self.clock(), self._hands, self._sample
         if hands is None:
             return before

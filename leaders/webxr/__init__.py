@@ -1,4 +1,4 @@
-"""A phone, or hands at a headset, through a browser's page."""
+"""A phone or headset, through a browser's page."""
 
 from paprle.contracts.plugins import PluginSpec
 

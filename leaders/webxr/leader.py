@@ -27,7 +27,7 @@ from paprle.leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
 
 
 class Webxr(Leader):
-    """One phone or headset, one or two hands, and a common dead-man."""
+    """One phone or headset, one or two hands, a common dead-man."""
 
     config: WebxrConfig
 
@@ -66,7 +66,7 @@ class Webxr(Leader):
         return f"whether a {self.config.device} opens its page"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report that this machine lacks the configured address."""
+        """Report that the configured address is not this machine's."""
         try:
             find_place(self.config.listen)
         except WebError as err:

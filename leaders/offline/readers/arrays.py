@@ -45,10 +45,10 @@ _BROKEN = (
 
 
 def read_npz(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Return a limb for each name, which prefixes its keys.
+    """Return a limb for each name, its keys' prefix.
 
     Raises:
-        ConfigError: If arrays are missing or do not fit together.
+        ConfigError: If arrays are missing or do not fit.
         DeviceError: If the file cannot be read.
     """
     try:

@@ -49,7 +49,6 @@ def read_bag(
 def _find_topics(
     bag: Bag, names: tuple[str, ...], config: OfflineConfig
 ) -> dict[str, str]:
-    """Return each limb's topic: configured, or the only usable one."""
     given = config.bag.topics
     if given:
         return {name: given[name] for name in names if name in given} or dict(given)
@@ -91,7 +90,7 @@ def _read_limb(
 def _read_joints(
     bag: Bag, topic: str, limb: str, config: OfflineConfig, counts: Counter[str]
 ) -> tuple[Stamps, Rows]:
-    """Return stamps [ns] and rows; a gripper's joint becomes its opening."""
+    """Return stamps [ns] and rows, with the gripper's opening."""
     gripper = config.bag.gripper
     wanted = config.joints
     if gripper is not None and wanted:

@@ -1,7 +1,7 @@
 """Output of ``ros2 topic echo --csv`` and ``rostopic echo -p`` as a table.
 
-ROS 2 prints ``sec, nanosec, frame_id`` and the fields without a header; ROS 1 names
-each field, stamps in ns.
+ROS 2 prints ``sec, nanosec, frame_id`` without a header; ROS 1 names fields, stamps in
+ns.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Echo(NamedTuple):
 
 
 def read_echo(path: object, lines: Sequence[str]) -> Echo | None:
-    """Return poses or joints by their headers' stamps, or None.
+    """Return poses or joints by header stamps, or None.
 
     Raises:
-        ConfigError: If frames differ, or the type is another.
+        ConfigError: For several frames, or another type.
     """
     if lines[0].lstrip().startswith(_ROS1):
         return _read_ros1(path, lines)

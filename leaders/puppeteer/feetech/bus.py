@@ -1,7 +1,8 @@
-"""A bus of limp Feetech servos, with the interface of Dynamixel's.
+"""A bus of limp Feetech servos.
 
-Angles follow the calibration: 0 in the middle of an arm joint's range; a gripper's go
-from ``closed`` to ``open`` of its settings.
+Calibrated angles are 0 in the middle of an arm joint's range, and ``closed`` to
+``open``
+for a gripper.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class FeetechBus:
     """A bus whose servos stay limp.
 
     Attributes:
-        is_calibrated: Angles follow a calibration; else they are the servos'.
-        problems: Servos whose torque is not verified to be off.
+        is_calibrated: Else, angles are the servos'.
+        problems: Servos with torque not verified off.
         notes: None: without watchdogs.
-        n_damaged: Not counted; the SDK does not separate damaged from missing packets.
+        n_damaged: Not counted by the SDK.
     """
 
     notes: Sequence[str] = ()
@@ -63,7 +64,7 @@ class FeetechBus:
 
     @property
     def problems(self) -> Sequence[str]:
-        """Servos whose torque is not verified to be off."""
+        """Servos with torque not verified off."""
         return self.thread.problems
 
     @property
@@ -86,7 +87,7 @@ class FeetechBus:
         """Open the bus, switch torque off, and read the calibration.
 
         Raises:
-            BusError: With all problems; the port is closed again.
+            BusError: With all problems; the port is closed.
         """
         self.thread.open()
         try:
@@ -103,7 +104,7 @@ class FeetechBus:
         return [text for arm in self._arms for text in self._calibrate(arm)]
 
     def find_uncalibrated(self) -> str:
-        """Return the refusal of a bus without any calibration, or ""."""
+        """Return a refusal without any calibration, or ""."""
         if self.is_calibrated:
             return ""
         return (
@@ -136,14 +137,14 @@ class FeetechBus:
         )
 
     def read_angles(self, arm: Arm) -> Vec:
-        """Return an arm's newest servo angles, (n,), [rad]."""
+        """Return newest servo angles, (n,), [rad]."""
         found = self.thread.snapshot
         if found is None or not found.is_open:
             return np.full(len(arm.servos), math.nan)
         return found.reading.angle[arm.place]
 
     def post(self, command: TorqueCommand) -> None:
-        """Ignore torques; a servo that holds positions renders none."""
+        """Ignore torques; these servos render none."""
 
     def set_idle(self, *, is_idle: bool) -> None:
         """Ignore idleness; readings cost little here."""

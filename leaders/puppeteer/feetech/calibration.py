@@ -1,4 +1,4 @@
-"""Calibration of Feetech arms, at the servos and in LeRobot's file."""
+"""Calibration at Feetech servos and in LeRobot's file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def calibrate_feetech(
     """Calibrate opened, limp arms, each as a whole.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         The ``leader``'s keys: the file of each arm.

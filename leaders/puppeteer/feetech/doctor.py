@@ -1,4 +1,4 @@
-"""Examination of a Feetech bus, without torque or writing."""
+"""Examination of a Feetech bus, without writing."""
 
 from __future__ import annotations
 

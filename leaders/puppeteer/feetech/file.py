@@ -21,11 +21,7 @@ def make_file(
 ) -> tuple[str, str]:
     """Return path and text of a leader's calibration.
 
-    Args:
-        name: Of the leader.
-        joints: From the base to the hand.
-        gripper: None: none.
-        stored: Id and homing offset [counts] of each servo.
+    ``stored`` has id and homing offset [counts] of each servo.
     """
     homing = dict(stored)
     motors = {one.joint: _make_joint(one, homing) for one in joints}

@@ -18,7 +18,7 @@ def set_up_feetech(
     """Give each servo its id and the rate of the bus.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         A line for each servo.

@@ -1,4 +1,4 @@
-"""Presence of a rig's arms, as a table of states; pure.
+"""Presence of a rig's arms; pure.
 
 A lost arm returns only while the session aligns.
 """
@@ -62,10 +62,10 @@ _LOST = frozenset({Presence.STALE, Presence.ABSENT, Presence.RETURNING})
 
 
 class Look(NamedTuple):
-    """State of an arm in its port's newest snapshot.
+    """An arm in its port's newest snapshot.
 
     Attributes:
-        stamp_ns: Time of the request, [ns].
+        stamp_ns: Of the request, [ns].
         is_answering: All its servos answered.
     """
 
@@ -75,10 +75,9 @@ class Look(NamedTuple):
 
 
 class ArmPresence:
-    """Presence of every arm, and the time of samples.
+    """Presence of every arm, and times of samples.
 
     Attributes:
-        states: Presence by arm.
         lost: Missing arms that may not drive.
     """
 
@@ -88,9 +87,9 @@ class ArmPresence:
         self._sampled: Mapping[str, int] = {}
 
     def update(self, looks: Mapping[str, Look], *, is_engaged: bool) -> bool:
-        """Return whether new snapshots make a sample due.
+        """Return whether a sample is due.
 
-        It is due once all driving arms are new, or one was lost or returned.
+        It is once all driving arms are new, or one was lost or returned.
         """
         newest_ns = max(look.stamp_ns for look in looks.values())
         for arm, look in looks.items():
