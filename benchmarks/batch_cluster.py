@@ -1,11 +1,12 @@
-"""Comparison of a batch on a Ray cluster that loses a node with one host's.
+"""Batch on a Ray cluster that loses a node, against one host's.
 
 python -m benchmarks.batch_cluster [--cells 2000] [--cores 1] [--out FOLDER]
 
-Two network namespaces with a Ray node each run a plan of short sessions over bad
-networks; at half of the cells the second node is killed. Local processes run the
-same plan, and tables are compared byte by byte. Needs root, iproute2 and `pip install
-'paprle[ray]'`. Prints JSON. With `--out`, an interrupted run continues.
+Two network namespaces with a Ray node each run short sessions over bad networks; at
+half
+of the cells one node is killed. Tables are compared byte by byte with those of local
+processes. Needs root, iproute2 and `pip install 'paprle[ray]'`. With `--out`, an
+interrupted run continues.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Hosts:
         return ["ip", "netns", "exec", self.names[k], *words]
 
     def start_node(self, k, folder, cores):
-        """Start a Ray node and wait for it."""
+        """Start a Ray node."""
         where = (
             ["--head", f"--port={PORT}", "--include-dashboard=false"] if k == 0
             else [f"--address={self.addresses[0]}:{PORT}"]
@@ -118,7 +119,7 @@ def run_on_cluster(plan, folder, args):
     """Run the plan on two nodes, one of which is killed.
 
     Returns:
-        Figures of its end, and the duration of the last stretch.
+        Figures of its end, and the last stretch's duration.
 
     Raises:
         SystemExit: If the batch fails.
@@ -158,7 +159,7 @@ def run_on_cluster(plan, folder, args):
 
 
 def compare(plan, folder, args):
-    """Return figures of the plan on the cluster and here."""
+    """Return figures of both runs."""
     seen = folder / "ray.json"
     if not seen.exists():
         seen.write_text(json.dumps(run_on_cluster(plan, folder, args)))

@@ -1,13 +1,13 @@
-"""Rate and memory of batches, with one worker and several.
+"""Rate and memory of batches, by number of workers.
 
 python -m benchmarks.batch_rate [--cells 40] [--cores 2] [--many 20000]
 python -m benchmarks.batch_rate --sessions
 
-The first runs `paprle batch` of sessions over a bad network, with equal cells per
-worker; a rate counts while all workers are warm and busy. Then instant workers load a
-driver, to measure its memory. Prints JSON; `linear` is 1 where N workers do N times as
-much as one. Exits with 1 below 0.9, or if the driver's memory grew. A busy machine
-voids rates. The second measures warm, recorded sessions by length and world.
+Runs `paprle batch` over a bad network, with equal cells per worker; rates count while
+all workers are warm and busy. Instant workers then show a driver's memory. `linear` is
+1
+where N workers do N times as much as one. Exits with 1 below 0.9, or if the driver's
+memory grew. ``--sessions`` measures warm, recorded sessions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def write_plan(folder, n_cells):
 
 
 def measure_rate(folder, n_workers, n_cells):
-    """Return a batch's cells per second, and its stated costs."""
+    """Return a batch's cells per second, and costs."""
     out = folder / f"out{n_workers}"
     plan = write_plan(folder, n_cells * n_workers)
     done = subprocess.run(
@@ -80,7 +80,7 @@ def measure_rate(folder, n_workers, n_cells):
 
 
 def measure_sessions():
-    """Return core-seconds and robot-seconds per core-second of SESSIONS."""
+    """Return SESSIONS' core-seconds, and robot-seconds per core-second."""
     costs = {name: [] for name in SESSIONS}
     for turn in range(TURNS + 1):
         for name, words in SESSIONS.items():
@@ -96,7 +96,7 @@ def measure_sessions():
 
 
 def run_session(words):
-    """Run a session in a worker's way; return length and cost, [s]."""
+    """Return a session's length and cost in a worker, [s]."""
     with tempfile.TemporaryDirectory(prefix="session-") as folder:
         own = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         began = time.process_time()
@@ -112,7 +112,7 @@ def run_session(words):
 
 
 class Quick(Engine):
-    """Engine that repeats the first cell's result at once."""
+    """Engine that repeats the first cell's result."""
 
     def __init__(self, place):
         self._place, self._jobs, self._first = place, [], None
@@ -141,10 +141,7 @@ class Quick(Engine):
 
 
 def watch_driver(folder, n_cells):
-    """Return a driver's memory, [MB], by tenths of cells and after its table.
-
-    And its time per cell, [ms], with the part that a worker would write.
-    """
+    """Return a driver's memory, [MB], by tenths, and time per cell, [ms]."""
     place = ResultStore(str(folder / "many"))
     batch = Batch(read_plan(write_plan(folder, n_cells)), place)
     held, began = [], time.monotonic()

@@ -1,21 +1,21 @@
 """Agreement of the gate's bodies with the robot's own shapes.
 
 ``python -m benchmarks.bodies [URDF|NAME …]``: each URDF, or ``ROBOTS`` of
-example-robot-data, unedited from ``new-robot``, in random postures of all joints:
+example-robot-data, as ``new-robot`` writes it, in random postures:
 
-* ``missed``: share of touching postures in which some touching pair is apart for the
-  gate, or unchecked;
+* ``missed``: share of touching postures with a touching pair that the gate has apart or
+  ignores;
 * ``unseen``: those without any contact for the gate;
 * ``blocked``: share of free postures in which bodies touch;
-* ``far``: blocked ones whose meshes keep the gate's clearance, by which bodies are
-  judged: others would be blocked by any shape.
+* ``far``: blocked ones whose meshes keep the gate's clearance, the measure of bodies.
 
-The judge is pinocchio and coal on the URDF's meshes. It takes all links with two or
-more joints between that move against each other, but for printed pairs that touch in
-95 % of postures (as in MoveIt's Setup Assistant), or in half and at mid-range. Adjacent
-links, such as fingers and palm, are not missed; if they touch while the gate keeps
-them apart, the posture is not free. ``pairs`` are those of bodies, ``period`` is the
-median gate step towards random goals, [µs], comparable on one machine and hour only.
+Pinocchio and coal judge the URDF's meshes, for links with two or more joints between
+that move against each other, but for printed pairs that touch in 95 % of postures (as
+in
+MoveIt's Setup Assistant), or in half and at mid-range. Adjacent links are not missed;
+if
+they touch while the gate keeps them apart, the posture is not free. ``period`` is the
+median gate step towards random goals, [µs].
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Pair = frozenset[str]
 
 
 class Truth:
-    """A URDF's own shapes, without our bodies.
+    """A URDF's own shapes.
 
     Attributes:
         names: Links of each geometry.
@@ -89,7 +89,7 @@ class Truth:
         self._results = pin.GeometryData(self.geometry)
 
     def find_touching(self, q: dict[str, float]) -> set[Pair]:
-        """Return the pairs of links that touch, at positions by joint."""
+        """Return the touching pairs of links at joint positions."""
         full = pin.neutral(self.model)
         for joint, name in zip(self.model.joints, self.model.names, strict=True):
             source, scale, offset = self._mimics.get(name, (name, 1.0, 0.0))
@@ -109,7 +109,7 @@ class Truth:
         }
 
     def measure_gap(self, q: dict[str, float], pairs: set[Pair]) -> float:
-        """Return the least distance of pairs of links, [m]."""
+        """Return pairs' least distance, [m]."""
         self.find_touching(q)
         gaps = []
         for a, b in self.pairs:
@@ -202,7 +202,7 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
 
 
 def time_gate(robot: RobotModel) -> float:
-    """Return the median gate step towards random goals, [µs]."""
+    """Return the median gate step, [µs]."""
     gate = Gate(robot, h=H, allow_no_bodies=True)
     rng = np.random.default_rng(3)
     low, high = np.maximum(robot.q_min, -np.pi), np.minimum(robot.q_max, np.pi)
@@ -225,7 +225,7 @@ def name_pairs(pairs: Counter[Pair]) -> str:
 
 
 def try_robot(urdf: Path) -> bool:
-    """Judge one robot; return whether it is within the bars."""
+    """Judge one robot; return whether bars hold."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         try:
@@ -260,7 +260,7 @@ def try_robot(urdf: Path) -> bool:
 
 
 def main(words: list[str]) -> None:
-    """Judge each robot; print the number within the bars."""
+    """Judge each robot; print the number that pass."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bodies")
     parser.add_argument("robots", nargs="*", metavar="URDF|NAME", default=ROBOTS)
     known = {urdf.stem: urdf for urdf in find_robots()}

@@ -1,10 +1,11 @@
 """Choice of a start posture that follows most of a path.
 
-``python -m benchmarks.branches [MOTIONS [FILE …]]``: feasible random joint motions, and
-files' poses within reach, on several robots. The judge leads hundreds of postures by
-damped least squares along the path, as a session does. Per robot: motions in which the
-chosen and the home-nearest posture follow as much as the best, mean shares, and
-time to choose. Exits with 1 if the chosen one is ever worse than the best.
+``python -m benchmarks.branches [MOTIONS [FILE …]]``: feasible random motions, and
+files'
+poses within reach. The judge leads hundreds of postures by damped least squares, as a
+session does. Per robot: motions in which the chosen and the home-nearest posture equal
+the
+best, mean shares, and time. Exits with 1 if the chosen one is ever worse.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Judged(NamedTuple):
 
 
 def find_bounds(limb: Limb) -> tuple[Vec, Vec]:
-    """Return the IK's bounds, at most a turn, (n,) each."""
+    """Return the IK's bounds, (n,) each."""
     margin = GateSettings().position_margin
     return (
         np.maximum(limb.q_min + margin, -np.pi),
@@ -61,7 +62,7 @@ def find_bounds(limb: Limb) -> tuple[Vec, Vec]:
 
 
 def descend(limb: Limb, T: pin.SE3, q: Vec, n: int = 60) -> tuple[Vec, Vec]:
-    """Return the result of damped least squares, and its error, (6,)."""
+    """Return damped least squares' result and error, (6,)."""
     margin = GateSettings().position_margin
     low, high = limb.q_min + margin, limb.q_max - margin
     q, damping = np.clip(q, low, high), 1e-3
@@ -87,7 +88,7 @@ def descend(limb: Limb, T: pin.SE3, q: Vec, n: int = 60) -> tuple[Vec, Vec]:
 
 
 def follow(robot: RobotModel, limb: Limb, path: Vec, q_limb: Vec) -> float:
-    """Return the share of a path that a session follows from a posture."""
+    """Return the share of a path followed from a posture."""
     solver = LimbSolver(robot, IkSettings(), GateSettings().position_margin)
     m, n = len(robot.limbs), len(robot.home)
     asked = np.array([one is limb for one in robot.limbs.values()])
@@ -106,7 +107,7 @@ def follow(robot: RobotModel, limb: Limb, path: Vec, q_limb: Vec) -> float:
 def find_best(
     robot: RobotModel, limb: Limb, path: Vec, rng: np.random.Generator
 ) -> float:
-    """Return the largest share of any posture, by brute force."""
+    """Return any posture's largest share, by brute force."""
     found: list[Vec] = []
     low, high = find_bounds(limb)
     T, best = row_to_pose(path[0, 1:]), 0.0
@@ -122,7 +123,7 @@ def find_best(
 
 
 def make_motion(limb: Limb, rng: np.random.Generator) -> Vec:
-    """Return the path of a smooth random joint motion, (rows, 8)."""
+    """Return the path of a random motion, (rows, 8)."""
     low, high = find_bounds(limb)
     ends = rng.uniform(low, high, (3, len(low)))
     t = np.arange(0.0, DURATION, STEP)
@@ -136,7 +137,7 @@ def make_motion(limb: Limb, rng: np.random.Generator) -> Vec:
 
 
 def lay(limb: Limb, path: Vec, rng: np.random.Generator) -> Vec:
-    """Return a file's path from a random posture's hand."""
+    """Return a file's path from a random posture."""
     low, high = find_bounds(limb)
     T = limb.fk(rng.uniform(low, high)) * row_to_pose(path[0, 1:]).inverse()
     rows = path[:: max(1, len(path) // round(DURATION / STEP))]
@@ -144,7 +145,7 @@ def lay(limb: Limb, path: Vec, rng: np.random.Generator) -> Vec:
 
 
 def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
-    """Return the followed shares by rules of choice."""
+    """Return followed shares by rule."""
     limb = next(iter(robot.limbs.values()))
     T, home = row_to_pose(path[0, 1:]), robot.home
     postures = Postures(robot, GateSettings(), IkSettings())
@@ -165,14 +166,14 @@ def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
 
 
 def read(path: str) -> Vec:
-    """Return the poses of a motion file, (rows, 8)."""
+    """Return a file's poses, (rows, 8)."""
     leader = Offline(OfflineConfig(path=path, frame="relative"), time.monotonic_ns)
     (rows,) = leader.info.path.values()
     return rows
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each robot; return 1 for a missed posture."""
+    """Print lines by robot; return 1 for a missed posture."""
     n = int(words[0]) if words else N_MOTIONS
     files = [read(path) for path in words[1:]]
     print(

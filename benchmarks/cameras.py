@@ -1,9 +1,11 @@
 """Cost of four recorded cameras: sessions with and without, in turn.
 
-``python -m benchmarks.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 × 480 pixels
-at 30 Hz beside a recorded session of 200 Hz; moving, noisy pictures come from memory.
-Prints ticks on time, and p99 of lateness of session and gate; then median, least and
-largest ratio over the pairs. Live: on a busy machine only ratios count.
+``python -m benchmarks.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 × 480 at 30
+Hz,
+with moving, noisy pictures from memory, beside a recorded session of 200 Hz. Prints
+ticks
+on time, p99 lateness of session and gate, and ratios over the pairs. On a busy machine
+only ratios count.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def list_cameras(folder: Path, n_cameras: int = N_CAMERAS) -> list[str]:
 
 
 def measure(words: list[str]) -> tuple[list[float], str]:
-    """Return one session's figures of ``NAMES``, and its recording."""
+    """Return a session's figures of ``NAMES`` and recording."""
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, "run.py", *WORDS, *words, f"record.dir={folder}"]
         subprocess.run(run, cwd=WORKSPACE, check=True, capture_output=True)
@@ -52,7 +54,7 @@ def measure(words: list[str]) -> tuple[list[float], str]:
 
 
 def read_figures(folder: Path) -> tuple[list[float], str]:
-    """Return figures of ``NAMES`` and pictures of a folder's episode."""
+    """Return an episode's figures of ``NAMES`` and pictures."""
     episode = Episode.open(folder)
     manifest = json.loads(episode.path.with_suffix(".json").read_text())
     figures = []
@@ -66,7 +68,7 @@ def read_figures(folder: Path) -> tuple[list[float], str]:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each session, and the medians."""
+    """Print sessions and medians."""
     pairs, rest = 5, words
     if words and words[0].isdigit():
         pairs, rest = int(words[0]), words[1:]
@@ -90,10 +92,7 @@ def main(words: list[str]) -> None:
 
 
 def describe_ratios(after: list[list[float]], before: list[list[float]]) -> str:
-    """Return medians and ranges of the ratios of ``NAMES``.
-
-    Runs ``after`` and ``before`` are pairs in order, with and without the subject.
-    """
+    """Return medians and ranges of ratios of paired runs."""
     ratios = np.array(after) / np.array(before)
     spreads = zip(
         NAMES, np.median(ratios, axis=0), ratios.min(axis=0), ratios.max(axis=0),

@@ -1,15 +1,13 @@
-"""Side deviation of a pressing hand, and rest of blocked motions.
+"""Deviation of a pressing hand, and rest of blocked motions.
 
-``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``: robots of this
-workspace, or of example-robot-data by ``new-robot``.
+``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``
 
-press: the hand goes 5 cm into a wall, then 20 cm along it, by a session's IK and the
-gate; printed is its side deviation at the end.
-far: N random goals within limits from home, seeds from FIRST on, for four times V's
-duration, at least 8 s. Printed are reached goals, and of blocked ones, by a joint error
-above 0.3 rad: those at rest (0.01 rad/s) within 0.5 s of contact, when no joint gains
-a fifth of V any more; reversals after contact by half of A and more; and those that
-still move at the end.
+press: 5 cm into a wall, then 20 cm along it; printed is the final side deviation.
+far: N random goals from home, by seeds from FIRST, for four times V's duration, at
+least
+8 s. Printed are reached goals, and of blocked ones, split at a joint error of 0.3 rad:
+rest (0.01 rad/s) within 0.5 s of contact, from when no joint gains a fifth of V;
+reversals by half of A and more; and those that still move.
 """
 
 from __future__ import annotations
@@ -61,8 +59,7 @@ class Contact(NamedTuple):
 
     Attributes:
         is_far: A joint is more than 0.3 rad away.
-        duration: From contact to rest, or the end, [s].
-        n_reversals: Of joints after contact.
+        duration: From contact to rest or end, [s].
     """
 
     seed: int
@@ -73,7 +70,7 @@ class Contact(NamedTuple):
 
 
 def load(name: str) -> RobotModel:
-    """Load a robot of configs/follower, or one by new-robot."""
+    """Load a named or new-robot's robot."""
     if name in OWN:
         return adversary.load(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +82,7 @@ def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
     """Drive to a goal.
 
     Returns:
-        Positions and velocities, (k, n), and whether a body blocks it.
+        Positions and velocities, (k, n), and whether it is blocked.
     """
     way = np.abs(np.clip(goal, gate.q_min, gate.q_max) - gate.q_limited)
     lasting = max(SHORTEST, PATIENCE * float((way / gate.dq_max).max()))
@@ -113,7 +110,7 @@ def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
 
 
 def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
-    """Return the number of reached goals, and blocked ones' ends."""
+    """Return reached goals' number, and blocked ones' ends."""
     gate, n_reached = Gate(robot, h=H, allow_no_bodies=True), 0
     contacts = []
     for seed in seeds:

@@ -52,7 +52,7 @@ def list_processes(parent: int) -> dict[int, str]:
 
 
 def count(duration: float, out: Path, runner: threading.Thread) -> dict[str, float]:
-    """Return shares of a core by process, once the session drives."""
+    """Return processes' shares of a core in driving."""
     while runner.is_alive() and not list(out.glob("*.mcap*")):
         time.sleep(LOOK)
     time.sleep(SETTLED)
@@ -67,7 +67,7 @@ def count(duration: float, out: Path, runner: threading.Thread) -> dict[str, flo
 
 
 def measure(args: argparse.Namespace) -> dict[str, float]:
-    """Run a session beside emulators; count while it drives."""
+    """Run a session beside emulators and count."""
     with tempfile.TemporaryDirectory() as folder:
         world, out = World(args.env, args.follower, Path(folder)), Path(folder) / "out"
         hands = f"motion=grasp_all:{START:g},sines:{args.time + 10:g},end:{START:g}"

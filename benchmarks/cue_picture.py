@@ -1,8 +1,7 @@
-"""Picture of suggestions on an operator's page: ghost and arrows.
+"""Picture of suggestions on an operator's page.
 
     python -m benchmarks.cue_picture [docs/cues.webp]
 
-Three moments of a one-axis user (``benchmarks.shared_control``) on the product's page.
 Needs chromium, and ``pip install 'paprle[page,sim]' playwright pillow``.
 """
 
@@ -44,12 +43,7 @@ _QUALITY = 80  # chosen: clean edges
 
 
 class Watched(TrialSession):
-    """Trial that keeps the session's views at three moments.
-
-    Attributes:
-        bodies: Around the robot.
-        moments: On the way; above the block, with a better motion; likewise holding it.
-    """
+    """Trial that keeps three moments: on the way, above, and holding the block."""
 
     def __init__(self) -> None:
         super().__init__("continuous", 1)

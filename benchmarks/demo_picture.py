@@ -40,10 +40,10 @@ class Motion(NamedTuple):
     """Motion to draw.
 
     Attributes:
-        t: Times of targets, (N,), [s].
-        target: Positions, (N, 3), [mm].
-        actual: Of the hand, (N, 3), [mm].
-        q: Measured joints, (N, n), [rad].
+        t: (N,), [s].
+        target: (N, 3), [mm].
+        actual: (N, 3), [mm].
+        q: Measured, (N, n), [rad].
     """
 
     t: Vec
@@ -116,7 +116,7 @@ def render(mjcf: str, robot: RobotModel, q_robot: Vec) -> Image.Image:
 
 
 def draw(motion: Motion, row: int, robot: Image.Image, title: str) -> Image.Image:
-    """Draw the robot, its path up to a row, and its error."""
+    """Draw robot, path up to a row, and error."""
     figure = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.25, 1.0, 1.1))
     left.imshow(np.asarray(robot))

@@ -1,8 +1,8 @@
 """Time of one distance between two bodies, beside coal.
 
-``python -m benchmarks.distance`` prints JSON. ``any`` are random pairs by kinds;
-``robot`` a robot's and ground pairs nearer than 10 cm in random postures, as a
-gate measures; ``bound`` the cheap bound of all pairs.
+``python -m benchmarks.distance``: ``any`` are random pairs by kind; ``robot`` pairs of
+a
+robot and ground nearer than 10 cm; ``bound`` the cheap bound of all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def bound_all(bodies: Bodies, a: Ints, b: Ints, R: Vec, p: Vec) -> float:
 
 
 def time_each(n: int, *calls: Callable[[], object]) -> list[float]:
-    """Return median times of interleaved calls by pair, [ns]."""
+    """Return calls' median times by pair, [ns]."""
     times: list[list[int]] = [[] for _ in calls]
     for _ in range(N_REPEATS + 1):
         for call, spent in zip(calls, times, strict=True):

@@ -2,9 +2,8 @@
 
 python -m benchmarks.dynamixel [LEADER] [SECONDS]
 
-One process per bus reads current, velocity and position of all servos, then
-sync-writes goal currents; unlimited, then at 400 Hz. Prints JSON by case. Times hold
-for an idle machine only: ``idle`` is the processors' free share.
+A process per bus reads current, velocity and position, and sync-writes goal currents;
+unlimited, then at 400 Hz. Times hold for an idle machine: ``idle`` is the free share.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ GOAL = [5, 0]  # chosen: a current that moves nothing
 
 @contextlib.contextmanager
 def started(leader):
-    """Run a rig; yield ports by limb and its process."""
+    """Run a rig; yield ports and process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "paprle_emulators.dynamixel",
          f"leader={leader}", "motion=sines"],
@@ -60,7 +59,7 @@ def read_idle():
 
 
 def make_groups(path, servos):
-    """Open a bus with torque; return port, reader and writer."""
+    """Open a bus; return port, reader and writer."""
     port, packets = SerialPort(path, TIMEOUT), Packets()
     port.openPort()
     port.setBaudRate(4_000_000)
@@ -75,7 +74,7 @@ def make_groups(path, servos):
 
 
 def drive(job):
-    """Cycle on one bus; return cycle times and failures."""
+    """Cycle on one bus; return times and failures."""
     path, servos, is_fast, rate, seconds = job
     port, reads, writes = make_groups(path, servos)
     read = reads.fastSyncRead if is_fast else reads.txRxPacket
@@ -95,7 +94,7 @@ def drive(job):
 
 
 def measure(leader, is_fast, rate, seconds):
-    """Drive all buses at once and return the figures."""
+    """Return figures of all buses at once."""
     spec = read_rig(leader)
     with started(leader) as (ports, process):
         jobs = {}

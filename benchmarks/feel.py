@@ -106,13 +106,13 @@ def measure_contacts(minute):
 
 
 def keep_share(felt):
-    """Return the share of a press's torque left at its end, motors warm."""
+    """Return a press's torque share at its end, motors warm."""
     t, tau = felt["t"], np.abs(felt["tau"][:, 0])
     return float(tau[t > t[-1] - 5.0].mean() / tau[np.abs(t - 4.0) < 0.5].mean())
 
 
 def time_contact(felt):
-    """Return time and slope of contact, felt as three ripples."""
+    """Return contact's time and slope, felt as three ripples."""
     at = felt["t"][felt["q_follower"][:, 0] >= 0.2 - 1e-9][0]
     tau = -felt["tau"][:, 0]
     before = tau[(felt["t"] > at - 0.3) & (felt["t"] < at)]
@@ -128,10 +128,7 @@ def time_contact(felt):
 
 
 def measure_transparency():
-    """Return rendered over true stiffness on a stiff wall.
-
-    Caps are those that motors bear for ever, without derating.
-    """
+    """Return rendered over true stiffness at lasting caps."""
     found = []
     for f in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
 
@@ -153,7 +150,7 @@ def polar(ratio):
 
 
 def measure_gain_scale():
-    """Return a real rig's weakest and strongest joint over defaults."""
+    """Return a rig's weakest and strongest joint over defaults."""
     found = {}
     for name, words in (("plain", ("feedback.laws.damping=null",)), ("damped", ())):
         triple = ("leader=puppeteer_papras_7dof", "follower=papras_7dof")
@@ -170,7 +167,7 @@ def measure_gain_scale():
 
 
 def measure_gripper():
-    """Measure a trigger that closes on a block half-way."""
+    """Measure a trigger that closes on a block."""
     args = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
     resolved = resolve(args)
     robot, leader = make_robot(resolved), make_leader(resolved).info
@@ -221,7 +218,7 @@ def measure_gripper():
 
 
 def judge_gripper(t, _own, theirs, tau):
-    """Return torques of three stages, [mN·m], and contact time, [s]."""
+    """Return three stages' torques, [mN·m], and contact, [s]."""
     contact = float(t[theirs <= 0.5 + 1e-6][0])
     at = {"mismatch": contact - 0.05, "contact": contact + 0.05, "squeeze": 3.6}
     found = {name: 1e3 * float(np.interp(when, t, tau)) for name, when in at.items()}
@@ -229,7 +226,7 @@ def judge_gripper(t, _own, theirs, tau):
 
 
 def measure_map():
-    """Measure rest of a released leader by delay and share of the bound."""
+    """Measure a released leader's rest by delay and bound."""
     delays, ratios = (0.0, 0.02, 0.05, 0.1), (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
     found = np.zeros((len(ratios), len(delays)))
     for j, delay in enumerate(delays):
@@ -240,7 +237,7 @@ def measure_map():
 
 
 def let_go(k_gate, weight, delay):
-    """Return the last half second's largest swing over the first's."""
+    """Return the last half second's swing over the first's."""
     settings = rig_of.make_settings(
         {"loop_delay": delay + 0.01, "damping": 0.05},
         tracking={"k_gate": k_gate, "k_follower": 0.0},
@@ -263,7 +260,7 @@ def let_go(k_gate, weight, delay):
 
 
 def time_step(follower, leader):
-    """Return one step's median CPU time with default laws, [µs]."""
+    """Return a default step's median CPU time, [µs]."""
     resolved = resolve((f"leader={leader}", f"follower={follower}", "env=kinematic"))
     robot, info = make_robot(resolved), make_leader(resolved).info
     layout = make_layout(robot.info, info)

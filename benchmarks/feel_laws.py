@@ -2,11 +2,11 @@
 """Felt contact: this product's laws beside FACTR's and upstream's.
 
 One XC330-T288 joint by its supply's current, 0.3 m from the hand; a bus 2.5 ms late;
-a follower of 20 ms dead time and 40 ms of lag at a wall of 600 N·m/rad. FACTR's law is
-the maker's (``torque_feedback``: −gain / 94.57 of the external torque, gain 3, no
-damping, 500 Hz here 400), with an ideal external torque; upstream's is PAPRLE's Eq. 8
-at 100 Hz with K = 1 N·m/rad (unpublished gain). Both use this product's torque map and
-caps, without which they would be stronger, but off by the map.
+a follower of 20 ms dead time and 40 ms of lag at a wall of 600 N·m/rad. FACTR's law:
+``torque_feedback``, −gain / 94.57 of an ideal external torque, gain 3, no damping, 400
+Hz (the maker's: 500). Upstream's: PAPRLE's Eq. 8 at 100 Hz, K = 1 N·m/rad
+(unpublished).
+Both use this product's torque map and caps; without, they would be stronger, but off.
 """
 
 from __future__ import annotations
@@ -55,12 +55,11 @@ class Rig(rig_of.FeelRig):
     """A rig with the servo's own torque map.
 
     Attributes:
-        work: Net work of delivered torques on the hand, without the leader's own
-            (friction).
+        work: Of delivered torques on the hand, without friction.
         worst: Its maximum.
-        given: Net work of the whole leader, gears included.
+        given: Of the whole leader, gears included.
         most_given: Its maximum.
-        felt: Torques that render the follower, by step, [N·m].
+        felt: Rendered torques by step, [N·m].
     """
 
     def __init__(self, *args, **kwargs):
@@ -155,7 +154,7 @@ def measure_free(law, delay):
 
 
 def measure_press(law, delay):
-    """Return time to 15 mN·m, and stiffness at 1 cm of penetration."""
+    """Return time to 15 mN·m, and stiffness 1 cm in."""
     felt = make_rig(law, press(0.3, 0.4), "tight", delay).run(4.0)
     t, tau = felt["t"], -felt["tau"][:, 0]
     met = t[felt["q_follower"][:, 0] >= WALL - 1e-9][0]
@@ -175,7 +174,7 @@ def measure_press(law, delay):
 
 
 def measure_energy(law, grip, delay):
-    """Return the most energy gained by the hand, [mJ]."""
+    """Return the hand's most energy gain, [mJ]."""
     if grip == "released":
         rig = make_rig(law, press(0.3, 0.4), "normal", delay)
         rig.run(3.5)
@@ -188,7 +187,7 @@ def measure_energy(law, grip, delay):
 
 
 def press_at_random(law, rng):
-    """Return the rig after a random press and release."""
+    """Return the rig after a random press."""
     speed, depth = 10 ** rng.uniform(-1.0, 0.6), 10 ** rng.uniform(-2.0, -0.3)
     stays, leaves = rng.choice([0.0, 0.02, 0.1, 0.3, 0.6]), 10 ** rng.uniform(-0.7, 0.7)
     grip = rng.choice([*HANDS, "released"])
@@ -208,7 +207,7 @@ def press_at_random(law, rng):
 
 
 def measure_presses(law):
-    """Return the most energy of many presses, [mJ]: torques, and hand."""
+    """Return presses' most energy, [mJ]: torques, and hand."""
     rng = np.random.default_rng(3)
     rigs = [press_at_random(law, rng) for _ in range(N_PRESSES)]
     return {
@@ -218,7 +217,7 @@ def measure_presses(law):
 
 
 def measure_hit(law):
-    """Return a wall's force share 2.5 s after a hit of 0.9 m/s."""
+    """Return a wall's force share 2.5 s after 0.9 m/s."""
     felt = make_rig(law, press(3.0, 0.3), "normal", 0.005).run(4.5)
     return float(-felt["tau"][-400:, 0].mean() / CAP)
 

@@ -122,7 +122,7 @@ def measure_free(law, round_trip):
 
 
 def measure_press(law, round_trip):
-    """Return time from robot contact to 15 mN·m, and the torque."""
+    """Return time from robot contact to 15 mN·m, and torque."""
     rig = OtherRig(law, feel_laws.press(0.3, 0.3), "tight", round_trip, **BAD)
     felt = rig.run(4.0)
     t, tau = felt["t"], -np.array(rig.felt)
@@ -135,7 +135,7 @@ def measure_press(law, round_trip):
 
 
 def measure_energy(law, grip, round_trip):
-    """Return the most energy gained by the hand, [mJ]."""
+    """Return the hand's most energy gain, [mJ]."""
     is_let_go = grip == "released"
     motion = feel_laws.press(0.3, 0.4, np.inf if is_let_go else 3.5)
     held = "normal" if is_let_go else grip
@@ -174,7 +174,7 @@ def measure(law, round_trip):
 
 
 def main():
-    """Print the table, or write it into the page."""
+    """Print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write-docs", action="store_true")
     lines = [

@@ -2,9 +2,9 @@
 
 python -m benchmarks.feetech [SECONDS] [BAUD]
 
-An emulated SO-101 in its own process; a cycle sync-reads all measurements and
-sync-writes all goals: unlimited, then the driver's thread at 200 Hz with its CPU share.
-BAUD limits the line. Prints JSON by case. Times hold for an idle machine only.
+A cycle sync-reads measurements and sync-writes goals of an emulated SO-101: unlimited,
+then the driver's thread at 200 Hz. BAUD limits the line. Times hold for an idle
+machine.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def measure_cycles(port, seconds):
 
 
 def measure_thread(port, seconds):
-    """Return readings per second and the CPU share."""
+    """Return readings per second and CPU share."""
     settings = BusSettings(path=port, baud=BAUD, timeout=TIMEOUT)
     bus = BusThread(settings, SERVOS, time.monotonic_ns)
     bus.open()

@@ -2,10 +2,10 @@
 
 python -m benchmarks.freezes [ROBOT …] [seconds=180] [seed=0]
 
-A scripted operator pushes every hand in a new direction each second, and moves its
-gripper; targets stay near the command, as with keys. Joints follow with lags, fingers
-late, and stop at an object every other time. Prints JSON by robot: standstills above
-0.5 s, the longest [s], and those beyond 1 s of moving back.
+A scripted operator pushes every hand in a new direction each second, and its gripper;
+targets stay near commands. Joints lag, fingers most, and stop at objects every other
+time. Counts standstills above 0.5 s, the longest [s], and those beyond 1 s of moving
+back.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def load(name):
 
 
 class Arm:
-    """An arm, its operator's hand, and its standstill."""
+    """An arm, its operator and standstill."""
 
     def __init__(self, robot, limb):
         self.limb, self.own = limb, limb.indices
@@ -93,7 +93,7 @@ class Arm:
             )
 
     def look(self, target, q_cmd, t):
-        """Count the command's standstill; move back after a second."""
+        """Count the standstill; move back after a second."""
         q = q_cmd[self.own]
         is_asked = np.abs(target[self.own] - q).max() > ASKED
         if self.at is None or np.abs(q - self.at).max() > STILL:

@@ -39,7 +39,7 @@ TOLD = 10.0  # [s] chosen: a line of progress
 
 
 def make_targets(rng, robot):
-    """Return square waves, edges to the last bit, random walks and points; some NaN."""
+    """Return square waves, edges to the last bit, walks, points and some NaN."""
     n, m = BLOCK, len(robot.joint_names)
     span = robot.q_max - robot.q_min
     square = rng.uniform(robot.q_min - span, robot.q_max + span, (2, m))
@@ -139,7 +139,7 @@ def run_robot(n_steps: int, seed: int, name: str) -> int:
 
 
 def run_memory(name: str, n_steps: int, seed: int) -> int:
-    """Step a gate with bodies in all modes; return 1 if memory grew."""
+    """Step a gate in all modes; return 1 if memory grew."""
     robot, rng = adversary.load(name), np.random.default_rng(seed)
     h = 0.005
     gate = Gate(robot, h=h)
@@ -187,7 +187,7 @@ class Progress:
 class Memory:
     """Memory after a tenth of the steps, and its growth.
 
-    Process memory, [MB]; Python's blocks; arrays of kernels.
+    Process memory, [MB]; Python's blocks; kernels' arrays.
     """
 
     def __init__(self, n_steps: int) -> None:
@@ -201,7 +201,7 @@ class Memory:
             self._before = _find_held()
 
     def judge(self) -> int:
-        """Print the growth; return 1 if too large."""
+        """Print the growth; return 1 above the bar."""
         print(f"memory: {self}")
         if self._before is None:
             return 1

@@ -45,7 +45,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 
 @contextmanager
 def running_session(words, folder):
-    """Run ``run.py`` within a block; yield it and its log."""
+    """Run ``run.py``; yield it and its log."""
     log = Path(folder) / "log.txt"
     command = [sys.executable, str(WORKSPACE / "run.py"), *words]
     with log.open("w") as file:
@@ -66,7 +66,7 @@ def wait_for(state, session, log):
     """Wait until the log shows a state.
 
     Raises:
-        SystemExit: If the session ends, or time is over.
+        SystemExit: If the session or time ends.
     """
     end = time.monotonic() + START
     while state not in log.read_text():
@@ -76,7 +76,7 @@ def wait_for(state, session, log):
 
 
 def read_threads(pid):
-    """Return CPU times of a process's threads, [s], by id."""
+    """Return threads' CPU times, [s], by id."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         stat = (task / "stat").read_text().rsplit(")", 1)[1].split()
@@ -85,7 +85,7 @@ def read_threads(pid):
 
 
 def measure(session, duration):
-    """Return shares of a core by process and thread."""
+    """Return shares of a core, by process and thread."""
     time.sleep(SETTLED)
     pids = [session.pid, *find_children(session.pid)]
     began = time.monotonic()
@@ -101,7 +101,7 @@ def measure(session, duration):
 
 
 def measure_stepping(words):
-    """Return the share of a core for simulating at the robot's rate."""
+    """Return the simulation's share of a core."""
     resolved = resolve(words)
     follower = make_follower(resolved, make_robot(resolved))
     info = follower.open()

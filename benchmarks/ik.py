@@ -57,7 +57,7 @@ Row = dict[str, object]
 
 
 def load_robot(name: str) -> RobotModel:
-    """Load a robot of configs/follower, or one of example-robot-data."""
+    """Load a robot, named or of example-robot-data."""
     if name in STRANGERS:
         return RobotModel.from_urdf(PUBLIC / STRANGERS[name])
     text = json.dumps(
@@ -74,7 +74,7 @@ def longest(robot: RobotModel) -> Limb:
 
 
 def span(limb: Limb) -> tuple[np.ndarray, np.ndarray]:
-    """Return limits, at most one turn either way."""
+    """Return limits within one turn."""
     return np.maximum(limb.q_min, -math.pi), np.minimum(limb.q_max, math.pi)
 
 
@@ -100,7 +100,7 @@ def wait_until(t: float) -> None:
 
 
 def measure_warm(name: str, mode: str) -> Row:
-    """Time one robot's limbs, singly and in one call, by tick."""
+    """Time limbs by tick, singly and in one call."""
     n, robot = N_TICKS[mode], load_robot(name)
     limbs = list(robot.limbs.values())
     solvers = [IkSolver(limb) for limb in limbs]

@@ -26,7 +26,7 @@ MOTION = ("leader=autopilot", "leader.shape=rectangle")
 
 
 def run(verb, *words):
-    """Run a verb; show its output only on failure."""
+    """Run a verb; print failures only."""
     start = "import sys; from paprle.cli import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", start, verb, *words],
@@ -41,7 +41,7 @@ def run(verb, *words):
 
 
 def measure_spread(n, out, friction=FRICTION, load=LOAD, motion=MOTION):
-    """Return ITV of n live replays, as in ``report.json``."""
+    """Return ITV of n live replays."""
     triple = (*motion, "follower=piper", "env=mujoco", "session.episodes=1")
     run("run", *triple, "session.clock=virtual", f"record.dir={out / 'source'}")
     episodes = []

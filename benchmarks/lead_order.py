@@ -1,10 +1,9 @@
 """Release of the operator's stages: free, in order, pinned.
 
-``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` with its page leads a
-kinematic PiPER over the local network: ``free``, the page at its own pace; ``ordered``,
-after the robot's prediction; ``pinned``, in order on own processors (the product). BUSY
-processes compute beside. Prints medians of the drawn picture's age, from the loop's
-look to the end of drawing, drawings, those without news, and the page's CPU time.
+``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` and its page lead a
+kinematic PiPER locally: ``free``, the page at its own pace; ``ordered``, after the
+robot's prediction; ``pinned``, on own processors (the product); BUSY processes beside.
+Prints medians of drawn pictures' age, drawings, repeats, and the page's CPU time.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FIELDS = "p50_ms", "p99_ms", "drawn_hz", "stale", "cpu"
 
 
 class Drawn:
-    """Observed pace of a page, in a forked process with shared memory."""
+    """Observed pace of a page, in a forked process."""
 
     def __init__(self, pace: object, made: mmap.mmap, out: Path) -> None:
         self._pace, self._made, self._out = pace, made, out
@@ -41,7 +40,7 @@ class Drawn:
         self._begin = self._cpu = 0.0
 
     def wait(self) -> bool:
-        """Wait as the pace does; note the available picture."""
+        """Wait; note the available picture."""
         is_turn: bool = self._pace.wait()  # type: ignore[attr-defined]
         made_ns = int.from_bytes(self._made[:8], "little")
         if is_turn:
@@ -50,7 +49,7 @@ class Drawn:
         return is_turn
 
     def end(self) -> None:
-        """Note its age; write the results once enough."""
+        """Note its age; write enough results."""
         self._pace.end()  # type: ignore[attr-defined]
         if not self._made_ns:
             return
@@ -74,7 +73,7 @@ class Drawn:
 
 
 def run_lead(way: str, out: str, words: Sequence[str]) -> int:
-    """Run an observed `paprle lead` in a process of its own."""
+    """Run an observed `paprle lead` in a process."""
     from paprle.cli import main as run  # noqa: PLC0415 - where nothing is watched none
     from paprle.hosts.processes import observer  # noqa: PLC0415
     from paprle.hosts.two_hosts import lead, lead_pages  # noqa: PLC0415
@@ -146,7 +145,7 @@ def _wait(is_there: Callable[[], bool], process: subprocess.Popen[bytes]) -> boo
 
 
 def main(words: Sequence[str]) -> int:
-    """Print a line for each run, and medians."""
+    """Print runs and medians."""
     rounds, n_busy = (int(word) for word in [*words, *["3", "0"][len(words) :]])
     busy = [_start([sys.executable, "-c", "while 1: 0"], None) for _ in range(n_busy)]
     found: dict[str, list[list[float]]] = {way: [] for way in WAYS}

@@ -1,7 +1,7 @@
-"""Standstills of the machine itself, as of a virtual one.
+"""Standstills of the machine itself.
 
-``python -m benchmarks.machine CPU`` sleeps and wakes at top priority on one processor
-and, at the end of its input, prints its gaps as JSON.
+``python -m benchmarks.machine CPU`` sleeps and wakes at top priority on one processor,
+and prints its gaps as JSON when its input ends.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ class Machine:
     """Watch of every processor within a ``with`` block.
 
     Attributes:
-        gaps: Begin and end of each standstill, monotonic, [s]; empty without the right
-            to real-time priority.
+        gaps: Begin and end, monotonic, [s]; empty without real-time priority.
     """
 
     def __enter__(self) -> Machine:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def measure_memory() -> float:
-    """Return the bytes that this process holds alone, in memory or swap.
+    """Return this process's own bytes, in memory or swap.
 
-    Resident memory alone would fall with paging; it is the fallback, at its maximum.
+    Resident memory alone would fall with paging; its maximum is the fallback.
     """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()

@@ -1,10 +1,8 @@
-"""README's moving picture: an operator at the page of a session.
+"""README's moving picture: an operator at a session's page.
 
     python -m benchmarks.moving_picture [docs/demo.webp]
 
-A live session of ``leader=web`` in a headless browser: the mouse drags the hand, a
-Stop,
-its release, an episode with a task. Still times are shortened. Needs chromium, and
+Films a live session of ``leader=web``, shortening still times. Needs chromium, and
 ``pip install 'paprle[page]' playwright pillow``.
 """
 
@@ -49,7 +47,7 @@ class Shot(NamedTuple):
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the session, film its page, write the picture."""
+    """Run, film and write the picture."""
     path = Path(words[0]) if words else WORKSPACE / "docs" / "demo.webp"
     outlook = Outlook(FOLLOWER)
     settings = [f"observers.view.port={_PORT}", *PATIENT]
@@ -114,7 +112,6 @@ def _film(operator: Operator) -> list[Shot]:
 
 
 def _cut(shots: Sequence[Shot]) -> tuple[list[Image.Image], list[int]]:
-    """Return frames and their durations, [ms]."""
     kept = [shots[0]]
     for shot in shots[1:]:
         off = np.abs(np.asarray(shot.image, int) - np.asarray(kept[-1].image, int))

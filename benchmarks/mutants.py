@@ -75,7 +75,7 @@ class Mutant(NamedTuple):
 
     @property
     def is_table(self) -> bool:
-        """Whether it changes a table, which import makes."""
+        """Whether it changes a table."""
         return self.kind >= IN_FUNCTIONS
 
 
@@ -100,7 +100,7 @@ class Store:
         ]
 
     def learn(self, path: Path, times: dict[str, float], lines: dict[str, Any]) -> None:
-        """Keep the times and reached lines of a file's tests."""
+        """Keep times and reached lines of tests."""
         found = {"of": self._name_of(path), "times": times, "lines": lines}
         self._reach[path.name] = found
         _save(REACH, self._reach)
@@ -113,7 +113,7 @@ class Store:
         return {k: t for file in self._reach.values() for k, t in file["times"].items()}
 
     def find_tests(self, mutant: Mutant) -> set[str]:
-        """Return the tests that reach a mutant; whole files for import's."""
+        """Return the tests that reach a mutant."""
         tests: set[str] = set()
         files: set[str] = set()
         for found in self._reach.values():
@@ -125,7 +125,7 @@ class Store:
         return tests | files if mutant.is_table or not tests else tests
 
     def recall(self, mutant: Mutant, enough: float) -> str | None:
-        """Return a mutant's killer, "" without one, None if it has to run."""
+        """Return a mutant's killer, "" for none, None to run it."""
         killer, tests, seconds = self._done.get(self._name(mutant), ("", "", 0.0))
         is_known = killer or (tests == self._tests and seconds >= enough)
         return killer if is_known else None
@@ -148,7 +148,6 @@ class Mutation:
     """
 
     def __init__(self, mutants: list[Mutant], enough: float) -> None:
-        """Set the mutants, and ``enough``, the time to survive, [s]."""
         self.killed: dict[str, list[bool]] = defaultdict(list)
         self._mutants, self._enough = mutants, enough
         self._store = Store()
@@ -159,7 +158,7 @@ class Mutation:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self) -> None:
-        """Skip the search for the smallest failing example."""
+        """Skip the search for smallest failing examples."""
         phases = (Phase.explicit, Phase.generate)
         hypothesis_settings.register_profile("mutants", phases=phases, database=None)
         hypothesis_settings.load_profile("mutants")
@@ -189,7 +188,6 @@ class Mutation:
         return True
 
     def _learn(self, path: Path) -> None:
-        """Run a file's tests unchanged; raise SystemExit if one fails."""
         print(f"what {path.relative_to(ROOT)} reaches", flush=True)
         tests = [item for item in self._items.values() if item.path == path]
         code, out = _fork(lambda: self._look(tests))
@@ -217,7 +215,6 @@ class Mutation:
         return 0, json.dumps([times, lines])
 
     def _find_killer(self, mutant: Mutant) -> str:
-        """Return the test that kills a mutant, or ""."""
         order = sorted(
             self._store.find_tests(mutant),
             key=lambda test: (
@@ -285,7 +282,7 @@ def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
 
 
 def draw(names: Sequence[str], sample: int | None, seed: int) -> list[Mutant]:
-    """Return mutants of each module, drawn by seed, in random order."""
+    """Return seeded mutants of each module, in random order."""
     drawn, n_all = [], 0
     for name in names:
         mutants = find_mutants(MODULES[name].read_text())
@@ -298,7 +295,7 @@ def draw(names: Sequence[str], sample: int | None, seed: int) -> list[Mutant]:
 
 
 def find_lower_bound(n_killed: int, n: int) -> float:
-    """Return the least share of all at 95 % confidence (Wilson)."""
+    """Return the least share at 95 % confidence (Wilson)."""
     z = 1.645  # spec: the one-sided 95 % point of the normal distribution
     share = n_killed / n
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -306,7 +303,7 @@ def find_lower_bound(n_killed: int, n: int) -> float:
 
 
 def report(killed: dict[str, list[bool]]) -> float:
-    """Print the kills by module; return the share of all."""
+    """Print kills by module; return the total share."""
     for module, results in sorted(killed.items()):
         print(f"{module:24} {sum(results):4} of {len(results)}")
     every: Iterable[bool] = itertools.chain.from_iterable(killed.values())

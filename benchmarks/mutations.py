@@ -1,7 +1,7 @@
-"""Possible changes of a module, one at a time.
+"""Possible single changes of a module.
 
-Inside functions: comparisons, operators, constants, ``min`` or ``max``, conditions,
-signs and statements. Of module tables: an entry is dropped, or has another's value.
+In functions: comparisons, operators, constants, ``min`` or ``max``, conditions, signs,
+statements. In module tables: dropped or exchanged entries.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SWAPS = {
 
 
 def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
-    """Return node number, kind, lines and description of each change."""
+    """Return each change's node, kind, lines and text."""
     tree, found = ast.parse(source), []
     inside, lines, tables = _find_inside(tree), _find_lines(tree), _find_tables(tree)
     for number, node in enumerate(ast.walk(tree)):
@@ -65,10 +65,7 @@ def make_mutant(source: str, number: int, kind: int) -> ast.Module:
 def plant(module: ModuleType, tree: ast.Module, path: str) -> None:
     """Replace a module's functions and tables by a changed one's.
 
-    Args:
-        module: Has functions and tables in use elsewhere.
-        tree: The changed module.
-        path: Its file.
+    ``tree`` is the changed module, ``path`` its file.
     """
     codes = {_name(code): code for code in _find_codes(compile(tree, path, "exec"))}
     for function in _find_functions(path):
@@ -113,7 +110,6 @@ def _name(code: CodeType) -> tuple[str, int]:
 
 
 def _find_inside(tree: ast.Module) -> set[int]:
-    """Return ids of nodes in functions but docstrings, annotations and messages."""
     inside: set[int] = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and not _is_compiled_only(function):
@@ -167,7 +163,6 @@ def _is_compiled_only(function: ast.FunctionDef) -> bool:
 
 
 def _change(node: ast.AST, kind: int) -> str:
-    """Change a node in place; return the description, or ""."""
     before = ast.unparse(node)
     if kind >= IN_FUNCTIONS:
         return _change_table(node, *divmod(kind - IN_FUNCTIONS, 2))

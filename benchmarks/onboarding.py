@@ -1,10 +1,9 @@
 """Robots that move well by ``paprle new-robot``, unedited.
 
 ``python -m benchmarks.onboarding [ENV …] [URDF …]``: an autopilot drives every limb of
-each URDF, or of example-robot-data, around a circle on the virtual clock, in
-``kinematic`` and ``mujoco`` or the named envs. A robot follows with a median eef error
-of a millimetre, without lag. Refusals and stops are listed with their last words and
-exit codes.
+each URDF (default: example-robot-data) around a circle, in ``kinematic`` and ``mujoco``
+or
+named envs. A robot follows with a median eef error of a millimetre, without lag.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def find_robots() -> list[Path]:
 
 
 def call(*words: str) -> tuple[int, str]:
-    """Run a verb; return its exit code and last output."""
+    """Run a verb; return exit code and last output."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", MAIN, *words],
@@ -74,7 +73,7 @@ def try_robot(yaml: Path, env: str, out: Path) -> Run:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each robot and env, and the number that follow."""
+    """Print robots, envs, and the number that follow."""
     envs = [word for word in words if not word.endswith(".urdf")] or list(ENVS)
     robots = [Path(word) for word in words if word.endswith(".urdf")] or find_robots()
     counts = {env: [0, 0] for env in envs}

@@ -1,16 +1,12 @@
-"""Accuracy of a puppeteer with a differently built arm, by SE(3).
+"""Accuracy of a puppeteer with another kind of arm, by SE(3).
 
 python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
 
-An emulated hand moves the puppeteer for a minute; its poses by its own URDF are played
-on the virtual clock, so errors are those of retargeting, IK and gate. Prints JSON by
-leader and motion: means over all driven ticks of the eef error at the best constant
-lag,
-of all motion and of reached targets [mm], and the speed. *In limits* leaves out
-unreached
-targets, and samples until a held-back motion ends.
-
-``--live`` runs emulated servos, the real leader and ``run.py``.
+Emulated counts become poses by the puppeteer's URDF, played on the virtual clock:
+errors
+are those of retargeting, IK and gate, at the best constant lag, means over driven ticks
+[mm]. *In limits* leaves out unreached targets, and samples until a held-back motion
+ends. ``--live`` runs emulated servos and ``run.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +44,7 @@ HEADER = "t,x,y,z,qx,qy,qz,qw"
 
 
 def record(leader, motion):
-    """Move a puppeteer's hand; return poses as rows of HEADER."""
+    """Return a puppeteer hand's poses, rows of HEADER."""
     config = resolve([f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic"])
     puppeteer = Puppeteer(config.leader, lambda: 0)
     (arm,) = puppeteer.arms
@@ -75,7 +71,7 @@ def record(leader, motion):
 
 
 def drive(rows, out, settings):
-    """Play poses on the virtual clock; return the limb's report."""
+    """Return the limb's report of poses on the virtual clock."""
     path = out / "motion.csv"
     np.savetxt(path, rows, fmt="%.9f", delimiter=",", header=HEADER, comments="")
     code = paprle(
@@ -89,7 +85,7 @@ def drive(rows, out, settings):
 
 
 def measure(leader, motion, settings):
-    """Return the figures of one leader and motion."""
+    """Return a leader's figures of one motion."""
     rows = record(leader, motion)
     speed = np.linalg.norm(np.diff(rows[::20, 1:4], axis=0), axis=1) / (20 * CYCLE)
     with tempfile.TemporaryDirectory() as out:
@@ -103,7 +99,7 @@ def measure(leader, motion, settings):
 
 
 def measure_live(leader, settings):
-    """Return a live session's figures, with emulated servos."""
+    """Return a live session's figures."""
     with tempfile.TemporaryDirectory() as out:
         words = [f"leader={leader}", f"motion=grasp_all:{START:g},reach:60,end"]
         session = [f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic",
@@ -122,7 +118,7 @@ def measure_live(leader, settings):
 
 
 def tell(entry):
-    """Return the wanted figures of an episode's report."""
+    """Return the figures of an episode's report."""
     ate = entry["ate_mm"]
     return {
         "lag_ms": shorten_one(ate["lag_compensated"]["tau_ms"], 2),
@@ -138,7 +134,7 @@ def shorten(figures):
 
 
 def shorten_one(value, n_digits):
-    """Return a rounded figure, or None for a dash."""
+    """Return a rounded figure, None for a dash."""
     return None if value is None else round(value, n_digits)
 
 

@@ -1,11 +1,10 @@
 """Cost of pages: sessions with and without, in turn.
 
-``python -m benchmarks.pages [PAIRS] [KEY=VALUE …]``: four page sockets, one at 20 kB/s,
-beside a recorded session of 200 Hz with two cameras. ``python -m benchmarks.pages demo
-[PAIRS] [KEY=VALUE …]``: ``make demo`` with page and 3-D picture, or with none.
-
-A browser's drawing is left out, as it runs on the viewer's machine. Live figures, as of
-``benchmarks.cameras``.
+``python -m benchmarks.pages [demo] [PAIRS] [KEY=VALUE …]``: four page sockets, one at
+20
+kB/s, beside a recorded session of 200 Hz with two cameras; or ``make demo`` with page
+and
+3-D picture. A browser's drawing runs elsewhere, and is left out.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) ->
     """Receive as a page until the session ends.
 
     Args:
-        address: Of the session's page, with its token.
+        address: With token.
         taken: Counter of messages, by page.
         name: Of this page.
-        rate: Reception, [bytes/s].
+        rate: [bytes/s].
     """
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": ["paprle", token], "compression": None}
@@ -76,7 +75,7 @@ def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) ->
 
 
 def watch_scene(address: str, taken: Counter[str]) -> None:
-    """Receive as a page's 3-D picture until the session ends."""
+    """Receive as a 3-D picture until the session ends."""
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": [name_protocol()], "compression": None}
     with contextlib.suppress(WebSocketException, OSError), connect(
@@ -97,7 +96,7 @@ def keep_open(
 
 
 def measure(words: Sequence[str], pages: Sequence[Page]) -> tuple[list[float], str]:
-    """Return one session's figures of ``NAMES``, and its pages'."""
+    """Return figures of ``NAMES`` of session and pages."""
     taken: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
@@ -126,7 +125,7 @@ def compare(
     pairs: int,
     rest: Sequence[str],
 ) -> None:
-    """Print a line for each session, medians, and ratios."""
+    """Print sessions, medians and ratios."""
     found: dict[str, list[list[float]]] = {name: [] for name in kinds}
     for k in range(pairs):
         for name in list(kinds)[:: 1 if k % 2 else -1]:
@@ -142,7 +141,7 @@ def compare(
 
 
 def main(words: list[str]) -> None:
-    """Compare the demo with and without its page, or four pages and none."""
+    """Compare the demo, or four pages, with none."""
     is_demo = words[:1] == ["demo"]
     rest = words[is_demo:]
     pairs = 5

@@ -1,10 +1,9 @@
 """Time from a leader's sample to its command, by start.
 
 ``python -m benchmarks.phase [STARTS] [EMULATOR … --] [KEY=VALUE …]``: sessions of an
-autopilot and a kinematic PiPER, or of the settings, beside named emulators (as in
-``demos/with_emulators.py``). Prints median and p99 of capture to command, and missed
-deadlines of session and gate. Live: a busy machine adds its own misses. Exits with 1 if
-the median of starts is above 2 ms, or one differs by 0.3 ms.
+autopilot and a kinematic PiPER, or as set, beside named emulators
+(``demos/with_emulators.py``). Prints median and p99 of capture to command, and missed
+deadlines. Exits with 1 above a median of 2 ms, or a difference of 0.3 ms.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
 
 
 def measure(words: list[str]) -> tuple[float, float, int]:
-    """Return the two latencies, [ms], and missed deadlines of one session.
+    """Return latencies, [ms], and missed deadlines.
 
     Raises:
         SystemExit: If the session failed.
@@ -46,7 +45,7 @@ def measure(words: list[str]) -> tuple[float, float, int]:
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each start, and their spread; 1 if a bar is missed."""
+    """Print starts and spread; return 1 for a missed bar."""
     starts, rest = 20, words
     if words and words[0].isdigit():
         starts, rest = int(words[0]), words[1:]

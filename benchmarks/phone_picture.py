@@ -2,7 +2,6 @@
 
     python -m benchmarks.phone_picture [docs/phone.webp]
 
-The product's page and server with given states: before the start, in motion, stopped.
 Needs chromium, and ``pip install 'paprle[quest]' playwright pillow``.
 """
 

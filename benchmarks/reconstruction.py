@@ -1,12 +1,12 @@
 """Motion from few, late and lost samples.
 
-``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings of the folder
-(TUM, ARBot and Vision Pro) and made motions drive a simulated arm in virtual time, by
-all samples at 200 Hz, and by 30, 60 and 72 Hz, each 20 ± 10 ms late: as staircases,
-reconstructed, and with a loss of 5 % and reordering. Prints the rms acceleration of
-q_cmd over the whole motion's, added and stated delay, releases of a limb, and the
-target's largest velocity step in shares of A h, by the arm's Jacobian: no bound on
-acceleration has seen it yet.
+``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings (TUM, ARBot,
+Vision
+Pro) and made motions drive a simulated arm, by all samples at 200 Hz, and by 30, 60 and
+72
+Hz, 20 ± 10 ms late: as staircases, reconstructed, and with 5 % loss and reordering.
+Prints the rms acceleration of q_cmd over the whole motion's, added and stated delay,
+releases, and the target's largest velocity step in shares of A h, before any bound.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Stream(NamedTuple):
     Attributes:
         rate: Of captures, [Hz].
         jitter: Of arrivals, both ways, [s].
-        loss: Share that never arrives.
+        loss: Share.
         lost: Also lost in a row each second.
         samples: ``retarget.samples``.
     """
@@ -90,10 +90,9 @@ class Run(NamedTuple):
     """Result of a motion.
 
     Attributes:
-        q_cmd: While driven, (k, n), [rad].
-        n_let_go: Losses of the limb's driver.
+        q_cmd: (k, n), [rad].
         stated: Delay by the session, [s].
-        step: Largest velocity step per tick asked of a joint, in shares of A h.
+        step: Largest target velocity step per tick, in shares of A h.
     """
 
     q_cmd: np.ndarray
@@ -159,8 +158,8 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
 def find_step(robot: RobotModel, asked: Sequence[Vec], q: Vec) -> float:
     """Return the target's largest velocity step, in shares of A h.
 
-    ``asked`` are targets by tick, (k, 7), ``q`` joints nearby, (k, n), [rad]. Both ends
-    do not count.
+    ``asked`` are targets, (k, 7), ``q`` joints nearby, (k, n), [rad]; ends do not
+    count.
     """
     (limb,), h = robot.limbs.values(), TICK_NS * 1e-9
     T = [pin.XYZQUATToSE3(row) for row in asked[INNER]]
@@ -176,7 +175,7 @@ def find_roughness(q: np.ndarray) -> float:
 
 
 def find_delay(q: np.ndarray, whole: np.ndarray) -> float:
-    """Return the delay behind the whole motion, without transport, [s]."""
+    """Return the delay without transport, [s]."""
     n, late = min(len(q), len(whole)), np.arange(0, 24)
     inner = slice(300, n - 100)
     errors = [((q[inner] - whole[300 - d : n - 100 - d]) ** 2).mean() for d in late]
@@ -190,7 +189,7 @@ def find_delay(q: np.ndarray, whole: np.ndarray) -> float:
 def list_motions(
     folder: Path | None, longest: float = LENGTH
 ) -> dict[str, tuple[Hand, float]]:
-    """Return hands by name, with their lengths, [s]."""
+    """Return hands by name, with lengths, [s]."""
     motions: dict[str, tuple[Hand, float]] = {
         "slow curve": (_curve(0.6, 0.10), LENGTH),
         "quick curve": (_curve(1.6, 0.05), LENGTH),
@@ -247,7 +246,7 @@ def _reach(t: float) -> pin.SE3:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each motion, rate and way."""
+    """Print motions, rates and ways."""
     head = "acceleration", "delay", "stated", "let go", "step"
     print(f"{'motion':<24}{'samples':<26}" + "".join(f"{text:>13}" for text in head))
     motions = list_motions(Path(words[0]) if words else None)

@@ -61,7 +61,7 @@ sys.exit(code)
 
 
 def main(words: list[str] | None = None) -> int:
-    """Print a row for each action; return 1 if memory grew."""
+    """Print actions; return 1 if memory grew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, nargs="+", default=[10, 120])
     parser.add_argument("--follower", default="piper")
@@ -82,7 +82,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _measure(motion: _Motion, folder: Path, minutes: int) -> dict[str, float]:
-    """Return each action's peak memory, [MB]; raise SystemExit on failure."""
+    """Return actions' peak memory, [MB]; raise SystemExit on failure."""
     path = folder / "episode_000000.mcap"
     journal = Journal(path, motion.layout, motion.header | {"wall_offset_ns": 0})
     for stream, records in motion.list_records(60 * minutes, 1.0):
@@ -162,7 +162,7 @@ class _Motion:
     def list_records(
         self, seconds: int, period: float
     ) -> Iterator[tuple[Stream, Rows]]:
-        """Yield each stream's rows of a period in turn."""
+        """Yield each stream's rows by period."""
         for step in range(round(seconds / period)):
             for stream, whole, rate in (
                 (Stream.TICK, self._ticks, _RATE),

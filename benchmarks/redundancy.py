@@ -2,17 +2,16 @@
 
 ``python -m benchmarks.redundancy [slow] [fast] [returns] [--paths N] [--seed N]``, on
 Panda and xArm7 (example-robot-data), iiwa 14 and Jaco 2 (by data sheets), and
-``papras_7dof``; by ``IkSolver.solve`` and a session's IK (within V and A), from the
-motion's posture.
+``papras_7dof``; by ``IkSolver.solve`` and a session's IK (within V and A).
 
-slow: a sine of 84 % of each joint's range, the fastest at 1 rad/s (0.9 of V).
-fast: motions of ``benchmarks.peers.many``: up to 3 rad/s, one joint near its V.
-returns: straight to 1.6 times the reach within a second, back within another, then
-still. ``late`` is the excess over the least return time by V (and A, in a session):
-the first moment at which a joint-wise fastest move could meet the target.
+slow: sines of 84 % of each range, the fastest at 1 rad/s (0.9 of V).
+fast: ``benchmarks.peers.many``: up to 3 rad/s, one joint near V.
+returns: to 1.6 times the reach within a second, back within another. ``late`` is the
+excess over the first moment at which joint-wise fastest moves by V (and A, in a
+session) could meet the target.
 
-Prints shares of ticks within 1 mm, and within 0.5° as well; p99; and steps beyond V.
-``back`` is within both.
+Prints shares of ticks within 1 mm, and 0.5° as well; p99; and steps beyond V. ``back``
+is within both.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ Step = Callable[[pin.SE3, Vec], Vec]
 
 
 class Joint(NamedTuple):
-    """A joint of an arm, upright where all are 0.
+    """A joint of an arm, upright at 0.
 
     Attributes:
-        at: Origin in the frame of the joint before, [m].
+        at: Origin in the joint before, [m].
         axis: In that frame.
         reach: Limits are ± this, [rad]; None: endless.
         speed: [rad/s].
@@ -74,7 +73,6 @@ class Joint(NamedTuple):
 
 
 def _arm(heights: list[float], reaches: list[float | None], speeds: list[float]):
-    """Return an arm of turning and bending joints in turn, [m], [°], [°/s]."""
     joints = zip(heights, list("zyzyzyz"), reaches, speeds, strict=True)
     axes = {"z": "0 0 1", "y": "0 1 0"}
     return [
@@ -102,7 +100,7 @@ FAST_ARMS = ("papras_7dof", "panda", "iiwa")  # asked for
 
 
 def load(name: str, of_speed: float | None) -> RobotModel:
-    """Return an arm, with the settings' V or a share of its URDF's."""
+    """Return an arm, with settings' V or a URDF's share."""
     if name == "papras_7dof":
         return RobotModel.from_settings(load_settings(name), name, ROOT)
     scale = {} if of_speed is None else {"velocity_scale": of_speed}
@@ -152,7 +150,7 @@ def make_library(arm: Arm) -> Step:
 
 
 def make_timed(arm: Arm) -> Step:
-    """Return the library's solver with time steps, within V."""
+    """Return the library's timed solver, within V."""
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     return lambda T, q: solver.solve(T, q, dt=DT).q
 
@@ -175,7 +173,7 @@ SOLVERS = {"library": make_library, "with dt": make_timed, "session": make_sessi
 
 
 def make_slow(arm: Arm, rng: np.random.Generator, n: int) -> Vec:
-    """Return swings through most of the range, (n, joints)."""
+    """Return swings through the range, (n, joints)."""
     low, high = np.maximum(arm.q_min, -np.pi), np.minimum(arm.q_max, np.pi)
     amplitude = RANGE * (high - low) / 2.0
     speed = rng.uniform(*SHARES, len(low))
@@ -186,7 +184,7 @@ def make_slow(arm: Arm, rng: np.random.Generator, n: int) -> Vec:
 
 
 def make_motion(arm: Arm, kind: str, rng: np.random.Generator) -> Vec:
-    """Return a joint motion within V, A and limits, from rest."""
+    """Return a motion within V, A and limits, from rest."""
     for _ in range(TRIES):
         q = MOTIONS[kind](arm, rng, round(SECONDS[kind] / DT))
         if keeps_limits(arm, q):
@@ -247,7 +245,7 @@ def show_motions(kind: str, arms: tuple[str, ...], n_paths: int, seed: int) -> N
 
 
 def make_return(arm: Arm, rng: np.random.Generator) -> tuple[Vec, list[pin.SE3]]:
-    """Return a start, and targets straight out of reach and back."""
+    """Return a start, and targets out of reach and back."""
     low, high = np.maximum(arm.q_min, -np.pi), np.minimum(arm.q_max, np.pi)
     half = 0.5 * RANGE * (high - low)
     q = rng.uniform(0.5 * (low + high) - half, 0.5 * (low + high) + half)
@@ -263,10 +261,11 @@ def make_return(arm: Arm, rng: np.random.Generator) -> tuple[Vec, list[pin.SE3]]
 
 
 def find_least(arm: Arm, q: Vec, path: list[pin.SE3], ddq_max: float | Vec) -> int:
-    """Return the first tick at which the fastest could be on target again.
+    """Return the first tick at which the fastest could be back.
 
-    Postures that reach the targets are traced back from the arm's end to where targets
-    come into reach; from there each joint goes alone, from rest.
+    Postures on target are traced back from the arm's end to the reach's edge; from
+    there
+    each joint goes alone, from rest.
     """
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     on, turn = q[-1], round(OUT / DT)

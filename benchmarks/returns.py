@@ -1,10 +1,9 @@
 """Return of arms with few joints from targets out of reach.
 
-``python -m benchmarks.returns [PATHS]``: a target leads straight from a pose out of
-reach
-and back, then stands for some seconds. Per arm: paths that end on it, the worst final
-errors, and the median largest distance after a second of standing. Exits with 1 if a
-path misses.
+``python -m benchmarks.returns [PATHS]``: targets lead straight out of reach and back,
+then
+stand. Per arm: paths that end on target, worst final errors, and the median largest
+distance after a second. Exits with 1 if a path misses.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ ARMS = {
 def load(
     arm: Arm, speed: float = SPEED, acceleration: float = ACCELERATION
 ) -> RobotModel:
-    """Return an arm's robot, with limits in [rad/s] and [rad/s²]."""
+    """Return an arm's robot; limits in [rad/s] and [rad/s²]."""
     limb = LimbSettings(base_link=arm.base, eef_link=arm.eef, joints=arm.joints)
     limits = LimitSettings(
         dq_max=dict.fromkeys(arm.joints, speed), ddq_max=acceleration
@@ -110,7 +109,7 @@ def make_path(limb: Limb, rng: np.random.Generator) -> tuple[np.ndarray, list[pi
 def follow(
     robot: RobotModel, limb: Limb, q_limb: np.ndarray, path: list[pin.SE3]
 ) -> np.ndarray:
-    """Return errors by target, [m] and [rad], (n, 2)."""
+    """Return errors, [m] and [rad], (n, 2)."""
     solver = LimbSolver(robot, IkSettings(), 0.0)
     m = len(robot.limbs)
     asked = np.array([one is limb for one in robot.limbs.values()])
@@ -126,7 +125,7 @@ def follow(
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each arm; return 1 if one did not return."""
+    """Print arms; return 1 if one did not return."""
     n = int(words[0]) if words else N_PATHS
     print(f"{'arm':<20}{'back':>8}{'worst':>18}{'position':>20}")
     n_lost = 0

@@ -1,11 +1,8 @@
-"""Ripple of a joint_trajectory_controller's speed, by lead of messages.
+"""Ripple of a joint_trajectory_controller's speed, by lead.
 
-``python -m benchmarks.ripple``: a joint swings at up to 2 rad/s, commanded at 200 Hz;
-messages arrive with jitter, and count from the controller's next period. Printed are
-its speed over the commanded where fast, its lag, and hardest request to a drive.
-
-``told``: messages with their start, as sent, to a stock controller; ``stock``: without
-start; ``set``: a controller with ``interpolate_from_desired_state``.
+``python -m benchmarks.ripple``: a joint at up to 2 rad/s, commanded at 200 Hz; jittered
+messages count from the controller's next period. ``told``: messages with their start;
+``stock``: without; ``set``: by ``interpolate_from_desired_state``.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ class Course(NamedTuple):
 
     Attributes:
         speeds: Over the commanded, where fast.
-        lag: Behind the command, [s].
+        lag: [s].
         hardest: Largest change of speed, [rad/s²].
     """
 
@@ -91,7 +88,7 @@ def _judge(
 
 
 def main() -> None:
-    """Print a line for each way, rate and lead."""
+    """Print ways, rates and leads."""
     print(
         f"{'way':<6}{'controller':>12}{'lead':>9}{'p95':>8}{'p99':>6} % off"
         f"{'lag':>8}{'hardest':>10} rad/s²"

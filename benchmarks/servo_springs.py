@@ -1,9 +1,12 @@
-"""A spring in the servo (mode 5) beside the host's by current (mode 0).
+"""A spring in the servo (mode 5) beside the host's (mode 0).
 
-``python -m benchmarks.servo_springs``: an emulated XC330-T288 moved by a hand; the bus
-writes at 400 Hz from readings 2.5 ms old. In mode 5, current-based position control,
-Goal Position is the rest, Position P Gain the stiffness, Goal Current the cap. It
-commands a voltage, so back-EMF brakes motions as far as the cap allows.
+``python -m benchmarks.servo_springs``: an emulated XC330-T288; the bus writes at 400
+Hz,
+2.5 ms late. In mode 5, current-based position control, Goal Position is the rest, P
+Gain
+the stiffness, Goal Current the cap; it commands a voltage, so back-EMF brakes motions
+up
+to the cap.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ class Host:
 
 
 class InServo:
-    """Spring in the servo; a torque ``beside`` moves its rest."""
+    """Spring in the servo; ``beside`` moves its rest."""
 
     def __init__(self) -> None:
         self.servo = make_servo(5)
@@ -53,7 +56,7 @@ class InServo:
         self._cap = int(model.torques.find_current(most) / model.current_unit)
 
     def write(self, q: float, stiffness: float, rest: float, beside: float) -> None:
-        """Write the law's spring; without torque the cap is zero."""
+        """Write the spring; without torque the cap is zero."""
         if not stiffness and not beside:
             put(self.servo, "current", "<h", 0)
             return
@@ -86,7 +89,7 @@ def put(servo: Servo, name: str, kind: str, value: int) -> None:
 
 
 def feel(kind: type[Host | InServo], law: Law, motion: Callable[[float], float]):
-    """Return times, positions and torques of three seconds, rows (3,)."""
+    """Return times, positions and torques of 3 s, rows (3,)."""
     side, rows, read = kind(), [], deque([motion(0.0)] * 2, maxlen=2)
     for k in range(round(3.0 / DT)):
         t = k * DT
@@ -105,7 +108,7 @@ def wave(size: float, rate: float) -> Callable[[float], float]:
 
 
 def measure(kind: type[Host | InServo]) -> list[str]:
-    """Return stiffness, lateness, and drag without and with a weight."""
+    """Return stiffness, lateness, and drag by weight."""
     rate, size = 4.0, 0.02
     felt = feel(kind, lambda _q: (K, -0.05, 0.0), wave(size, rate))[4000:]
     turn = np.exp(-2j * np.pi * rate * felt[:, 0])

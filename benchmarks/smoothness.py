@@ -1,9 +1,9 @@
 """Roughness of commands by robot and gate rate.
 
-``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]`` plays in virtual
-time. Prints the rms commanded acceleration over its part below 10 Hz, the busiest
-joint's sign changes per second, and the share of periods with a joint at A. Exits with
-1 if one of the first two is above its bar.
+``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]`` prints the rms
+commanded
+acceleration over its part below 10 Hz, the busiest joint's sign changes per second, and
+the share of periods at A. Exits with 1 if the first or second exceeds its bar.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_FLIPS = 25.0  # [1/s] chosen: a motion of up to 10 Hz has up to 20
 def play(
     path: str, robot: str, rate: int, folder: Path, more: Sequence[str] = ()
 ) -> Episode:
-    """Return the recording of a motion on a simulated robot."""
+    """Return a simulated robot's recording."""
     words = ["leader=offline", f"leader.path={path}", "leader.frame=relative"]
     words += [f"follower={robot}", "env=mujoco", f"env.rate={rate}", *more]
     words += ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
@@ -41,7 +41,7 @@ def play(
 
 
 def measure(episode: Episode, h: float) -> tuple[float, float, float]:
-    """Return ratio, sign changes per second, and the share at A."""
+    """Return ratio, sign changes per second, share at A."""
     gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
     return measure_commands(gate["q_cmd"], h, episode.robot_info.ddq_max)
 
@@ -65,7 +65,7 @@ def measure_commands(q: Vec, h: float, limit: Vec) -> tuple[float, float, float]
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each robot and rate; return 1 for a missed bar."""
+    """Print robots and rates; return 1 for a missed bar."""
     path, *rest = words
     robots = [word for word in rest if "=" not in word]
     more = [word for word in rest if "=" in word]

@@ -2,14 +2,12 @@
 
 ``python -m benchmarks.stages [--live]``
 
-A discrete-event simulation of capture, track, reconstruct, decode and render (TeleXR's
-contention-aware scheduling, T16): free, with own periods and phases; in order, at one
-period; and at the paper's bound, T ≥ Σ t_i without the last stage, the counter-example
-(2.2 no. 4): the backlog grows by t_n with each frame.
-
-``--live`` times the product's stages (packing a sample, the mirror image, a JPEG,
-MuJoCo's drawing) in threads: free, and pinned to one processor in order. A busy
-machine voids these.
+Simulates capture, track, reconstruct, decode and render (TeleXR's contention-aware
+scheduling, T16): free, with own periods; in order; and at the paper's bound, T ≥ Σ t_i
+without the last stage, the counter-example (2.2 no. 4): the backlog grows by t_n with
+each
+frame. ``--live`` runs the product's stages in threads, free, and in order on one
+processor.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ class Stage(NamedTuple):
     Attributes:
         time: Mean, [s].
         period: When free, [s].
-        spread: Standard deviation of the time's logarithm.
+        spread: Standard deviation of log time.
     """
 
     name: str
@@ -56,10 +54,10 @@ class Outcome:
     """Results of frames.
 
     Attributes:
-        ages: From capture to the end of a frame, [s].
-        ends: Of each frame, [s].
-        stale: Frames without a newer capture.
-        backlog: Work left at the end, [s].
+        ages: From capture to end, [s].
+        ends: [s].
+        stale: Frames without news.
+        backlog: Work left, [s].
     """
 
     ages: list[float] = field(default_factory=list)
@@ -80,14 +78,14 @@ def draw_times(stages: Sequence[Stage], seed: int) -> Callable[[int], float]:
 def find_period(stages: Sequence[Stage], n: int | None = None, seed: int = 1) -> float:
     """Return p99 of the sum of the first n stages, or of all, [s].
 
-    Not the sum of their p99s, which no frame takes.
+    The sum of p99s is taken by no frame.
     """
     draw, some = draw_times(stages, seed), range(len(stages) if n is None else n)
     return float(np.percentile([sum(map(draw, some)) for _ in range(4000)], 99))
 
 
 def run_free(stages: Sequence[Stage], seconds: float, seed: int = 0) -> Outcome:
-    """Run each stage at its own period, first come first served."""
+    """Run stages at own periods, first come first served."""
     rng, draw = np.random.default_rng(seed), draw_times(stages, seed)
     waiting = [(float(rng.uniform(0, s.period)), i) for i, s in enumerate(stages)]
     heapq.heapify(waiting)
@@ -109,7 +107,7 @@ def run_free(stages: Sequence[Stage], seconds: float, seed: int = 0) -> Outcome:
 def run_in_order(
     stages: Sequence[Stage], period: float, seconds: float, seed: int = 0
 ) -> Outcome:
-    """Run each stage after the one before, the first once a period."""
+    """Run stages in turn, the first once a period."""
     draw, outcome, free, number = draw_times(stages, seed), Outcome(), 0.0, 0
     waiting = [(0.0, 0, 0.0)]  # when asked, stage, capture
     last: float | None = None
@@ -212,7 +210,7 @@ def make_live() -> dict[str, Callable[[], object]]:
 
 
 def run_live(seconds: float = 10.0) -> None:
-    """Time the stages, and run them both ways in threads."""
+    """Time the stages, and run both ways in threads."""
     stages = make_live()
     for _ in range(20):
         for work in stages.values():
@@ -246,8 +244,8 @@ def run_threads(
     Args:
         works: The first is the capture.
         period: Of the first, and of all if free, [s].
-        seconds: Duration, [s].
-        is_ordered: On one processor, each released by the one before.
+        seconds: [s].
+        is_ordered: On one processor, in turn.
     """
     n = len(works)
     released = [threading.Semaphore(0) for _ in works]
@@ -283,7 +281,7 @@ def run_threads(
 
 
 def main(words: Sequence[str]) -> None:
-    """Print the simulation, and live figures if wanted."""
+    """Print simulation and live figures."""
     print_simulation()
     if "--live" in words:
         run_live()

@@ -29,7 +29,7 @@ CIRCLE = ("leader=autopilot", "leader.size=0.04", "leader.speed=0.1")
 
 
 def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
-    """Return an episode's stalls that made the gate hold, and engaged time."""
+    """Return an episode's stalls with holds, and engaged time."""
     gate = episode.gate
     t = gate["stamp_ns"] * 1e-9
     is_engaged = gate["state"] == GateState.ENGAGED
@@ -51,7 +51,7 @@ def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
 
 
 def measure(n_runs, n_episodes, rate, out):
-    """Return counts and times over sessions and episodes."""
+    """Return counts and times over sessions."""
     with Machine() as machine:
         for number in range(n_runs):
             run(

@@ -45,7 +45,7 @@ def name_of(pid: int) -> str:
 
 
 def find_pss(pid: int) -> float:
-    """Return a process's memory with its part of shared, [MB]."""
+    """Return a process's PSS, [MB]."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return int(re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)[1]) * 1024e-6
 
@@ -56,7 +56,7 @@ def measure(
     """Start a session, wait for a state, end it.
 
     Returns:
-        End of each phase, [s]; CPU times, [s], and memory, [MB], of processes.
+        Phases' ends, CPU times, [s], and memory, [MB].
 
     Raises:
         SystemExit: If it ended before.

@@ -1,22 +1,22 @@
 """Error of teleoperation over bad networks, with and without reconstruction.
 
-``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands (of FOLDER) and made
-motions cross networks there and back in virtual time, by each of
-``benchmarks.telexr_ways``; ours is the product's on both hosts. Networks are those of
-``paprle.hardware.net``, and round trips over Wi-Fi (folder ``network`` beside FOLDER),
-half each way, 30 a second. A line per trace and way has medians over motions of
+``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands and made motions
+cross
+networks there and back in virtual time, by ``benchmarks.telexr_ways``. Networks are
+those
+of ``paprle.hardware.net``, and Wi-Fi round trips (folder ``network`` beside FOLDER),
+half
+each way, 30 a second. Medians over motions, by trace and way, of
 
 * the teleoperation error, user against displayed robot (T2),
-* user against actual robot, and displayed against actual robot,
+* user, and displayed robot, against actual robot,
 * the user's path without delay,
 * motion to motion latency (T1) as confirmed, and uncounted captures,
 
-and our reduction of the first, and of displayed against actual robot (T13), with the
-95 % interval of medians of resampled motions. ``led`` is ours with TeleXR's picture
-(T13), the robot at the newest capture, which is not drawn. Pictures stay until the
-next.
-The robot's pose is predicted for display only: it never moves on a guess, so it is as
-late as the way and one period more.
+and our reduction of the first and of displayed against actual robot (T13), with 95 %
+intervals of resampled motions. ``led`` is TeleXR's picture (T13), the robot at the
+newest
+capture. Poses are predicted for display only.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Run(NamedTuple):
         user: Hand, (n, 3), [m].
         robot: Robot.
         shown: Displayed robot.
-        led: Robot at the newest capture, if known; else as shown.
-        ways: From captures to the operator's knowledge of their effect, [s].
-        n_lost: Captures that the robot never got or took.
+        led: Robot at the newest capture, or as shown.
+        ways: From capture to known effect, [s].
+        n_lost: Captures that the robot never took.
     """
 
     user: Vec
@@ -67,7 +67,7 @@ class Run(NamedTuple):
 
 
 def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
-    """Return a motion's result over a network there and back."""
+    """Return a motion's result over a network."""
     up, down = (Impairment(one, 2 * seed + i) for i, one in enumerate(traces))
     way, effects, now_ns = make_way(kind), dict[int, int](), 10**9
     rows: list[tuple[Vec, Vec, Vec, Vec]] = []
@@ -98,7 +98,7 @@ def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
 
 
 def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
-    """Return networks by name, both directions: profiles and measured."""
+    """Return profiles and measured networks, both directions."""
     found = {
         name: [load_traces(name)[way] for way in DIRECTIONS] for name in list_profiles()
     }
@@ -115,7 +115,7 @@ def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
 
 
 def find_shape_error(one: Run) -> float:
-    """Return the paths' mean distance at the best delay, [m]."""
+    """Return paths' mean distance at the best delay, [m]."""
     n = len(one.user)
     errors = [
         np.linalg.norm(one.robot[late:] - one.user[: n - late], axis=1).mean()
@@ -142,7 +142,7 @@ def measure(one: Run) -> dict[str, float]:
 
 
 def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
-    """Return the median reduction, and its interval of 95 %."""
+    """Return the median reduction, and its 95 % interval."""
     shares = 1.0 - ours / others
     rng = np.random.default_rng(0)
     drawn = rng.choice(shares, (N_RESAMPLED, len(shares)))
@@ -153,7 +153,7 @@ def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
 def compare(
     cells: dict[str, list[dict[str, float]]], name: str, way: str, other: str
 ) -> str:
-    """Return a figure's reduction between two ways, as text."""
+    """Return a reduction between two ways, as text."""
     less, more = (np.array([c[name] for c in cells[one]]) for one in (way, other))
     share, low, high = find_reduction(less, more)
     wins = int((less < more).sum())
@@ -164,7 +164,7 @@ def compare(
 
 
 def gather_motions(folder: Path | None) -> dict[str, Hand]:
-    """Return hands by name, in pieces of ``LENGTH``."""
+    """Return hands, in pieces of ``LENGTH``."""
     hands: dict[str, Hand] = {}
     for name, (hand, length) in list_motions(folder, longest=4 * LENGTH).items():
         n = max(1, math.floor(length / LENGTH)) if "." in name else 1
@@ -178,7 +178,7 @@ def _cut(hand: Hand, begin: float) -> Hand:
 
 
 def main(words: list[str]) -> None:
-    """Print a table, and write its data to telexr.json."""
+    """Print a table; write telexr.json."""
     folder = Path(words[0]) if words else None
     hands = gather_motions(folder)
     print(f"{len(hands)} motions: {', '.join(hands)}")

@@ -1,14 +1,10 @@
-"""Ways of leading a robot over a bad network, with both hosts.
+"""Ways of leading a robot over a bad network.
 
-``Plain`` sends and shows positions: ``none`` as they arrive, late ones too; ``hold``
-the
-newest; ``velocity`` extrapolates, at the robot and in the display. ``Ours`` is the
-product: ``paprle lead`` with its mirror image (``FarWatch``, ``HandMirror``), the link,
-and the robot's end with reconstruction; its picture is the present robot's. The robot
-at
-the newest capture is TeleXR's picture (T13), for comparison only.
-
-The robot is ideal, so all error is the way's.
+``Plain`` sends positions: ``none`` obeys all, late ones too; ``hold`` the newest;
+``velocity`` extrapolates, at the robot and in the display. ``Ours`` is the product:
+``paprle lead`` with its mirror image, the link, and reconstruction; its picture is the
+present robot's. TeleXR's (T13), of the newest capture, is for comparison. The robot is
+ideal, so all error is the way's.
 """
 
 from __future__ import annotations
@@ -53,12 +49,11 @@ class Way(Protocol):
     """Both hosts of one way, in virtual time.
 
     Attributes:
-        robot: Position, (3,), [m], or None.
-        n_captured: Number of captures.
-        taken: Stamps of those that the robot took.
-        late_ns: Lateness of its motion behind captures, [ns].
+        robot: (3,), [m], or None.
+        taken: Stamps of captures that the robot took.
+        late_ns: Delay of its motion, [ns].
         heard: Newest confirmed capture; 0: none.
-        led: Robot at the newest capture, (3,), [m], as of the last picture, or None.
+        led: Robot at the newest capture, (3,), [m], or None.
     """
 
     robot: Vec | None
@@ -69,13 +64,7 @@ class Way(Protocol):
     led: Vec | None
 
     def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
-        """Return the operator's datagrams.
-
-        Args:
-            data: Arrived datagrams.
-            T: Pose of the hand.
-            now_ns: [ns].
-        """
+        """Return the operator's datagrams for arrived ones and the hand's T."""
 
     def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
         """Return the robot's datagrams."""

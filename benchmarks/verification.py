@@ -1,9 +1,7 @@
 """Cost of the gate's stop verification (V2) in a step.
 
-``python -m benchmarks.verification``: after each step of a moving robot the verified
-stop
-is verified again, and timed, less a kernel's call; no pair is left out. Then for 1 to 8
-arms around one table, whose pairs grow with their square.
+``python -m benchmarks.verification``: each verified stop of a moving robot is verified
+again, and timed, less a kernel's call; then for 1 to 8 arms around one table.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ def verify_again(floats, integers, h):
 
 
 def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:
-    """Yield names, robots, and gates at home: sessions', then tables."""
+    """Yield names, robots, and gates at home."""
     for name in ROBOTS:
         bench = Bench(name, "joints").engage()
         yield name, bench.robot, bench.gate.gate
@@ -55,7 +53,7 @@ def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:
 
 
 def measure(robot: RobotModel, gate: Gate) -> list[float]:
-    """Return medians of a step, and of its V2, [µs]."""
+    """Return medians of a step, and of V2, [µs]."""
     rows, q_meas = [], gate.q_cmd
     for k in range(N_TIGHT + N_FIRST):
         q_des = robot.home + SWING * np.sin(2.0 * k * H)

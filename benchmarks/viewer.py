@@ -47,14 +47,14 @@ class _Viewer:
         return answer
 
     def open(self) -> tuple[float, float]:
-        """Open the first film; return seconds and its length."""
+        """Open the first film; return seconds and length."""
         begin = time.perf_counter()
         while "share" in (film := json.loads(self.ask("open?film=0"))):
             pass
         return time.perf_counter() - begin, film["length"]
 
     def jump(self, t: float) -> float:
-        """Go to a time; return seconds until robot and picture appear."""
+        """Go to a time; return seconds until drawn."""
         begin = time.perf_counter()
         self.ask(f"move?film=0&t={t}")
         if not self.ask(f"picture?film=0&camera=front&t={t}&w=640"):

@@ -46,7 +46,7 @@ FEEDBACK = re.compile(
 
 
 class Rig:
-    """An emulated rig whose hands grasp until the session drives, then move."""
+    """Emulated rig: grasps until the session drives, then moves."""
 
     def __init__(self, leader: str, motion: str) -> None:
         words = [sys.executable, "-m", "paprle_emulators.dynamixel"]
@@ -81,7 +81,7 @@ def find_roles(pid):
 
 
 def plan_stall(args, out):
-    """Return settings and environment of one feedback stall."""
+    """Return settings and environment of one stall."""
     if args.stall is None:
         return [], None
     path = [*stall_law.install(out / "site"), str(ROOT)]
@@ -91,7 +91,7 @@ def plan_stall(args, out):
 
 
 def run_session(rig, args, out):
-    """Run a session; return its output and its processes' costs."""
+    """Return a session's output and costs."""
     stall, env = plan_stall(args, out)
     session = subprocess.Popen(
         [sys.executable, "run.py", f"leader={args.leader}",
@@ -115,7 +115,7 @@ def run_session(rig, args, out):
 
 
 def watch(session, rig, seconds):
-    """Return each process's share of a core, and the free share."""
+    """Return processes' shares of a core, and the free share."""
     time.sleep(2.0)
     try:
         return read_costs(session, rig, seconds)
@@ -140,12 +140,12 @@ def read_costs(session, rig, seconds):
 
 
 def find_driven(ticks):
-    """Return the leader's first and last time of driving, [ns]."""
+    """Return first and last time of driving, [ns]."""
     return ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED][[0, -1]]
 
 
 def judge(episode, gaps, begin, end):
-    """Return rates and jitter of ticks and gate between two times, [ns]."""
+    """Return rates and jitter between two times, [ns]."""
     gate, ticks = episode.gate, episode.ticks
     found = {}
     for name, rows in (("session", ticks), ("gate", gate)):
@@ -176,7 +176,7 @@ def spread(values):
 
 
 def measure(args, out):
-    """Run a rig and a session, and return every figure."""
+    """Run a rig and a session; return figures."""
     rig = Rig(args.leader, args.motion)
     try:
         with Machine() as machine:

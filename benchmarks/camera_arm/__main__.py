@@ -56,7 +56,7 @@ WORDS = (
 
 
 class Told:
-    """Advisor that knows the ball's place, as a detector would."""
+    """Advisor that knows the ball's place."""
 
     def __init__(self, advisor, way):
         self._advisor, self._way, self._begin_ns = advisor, way, None
@@ -149,7 +149,7 @@ def print_rows(name, rows):
 
 
 def list_motions(args, rig):
-    """Yield name, times and rows, and the ball's way, of each motion."""
+    """Yield each motion's name, times, rows and ball's way."""
     if args.drawn:
         for seed in args.drawn:
             motion = make_picks(args.seconds, seed, draw_habit(seed))

@@ -1,4 +1,4 @@
-"""Views of a recorded episode, by ray casting in MuJoCo."""
+"""Views of an episode, by MuJoCo's ray casting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R_SCREEN = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
 class Scene:
-    """Robot, world, ball, and a camera to draw with."""
+    """Robot, world, ball, and a camera."""
 
     def __init__(self, robot):
         mechanism = make_mechanism(robot.info)
@@ -51,7 +51,7 @@ class Scene:
         mujoco.mj_kinematics(self.model, self.data)
 
     def is_free(self, eye, target, carrier):
-        """Return whether only the carrier is between two points."""
+        """Return whether the line is free but for the carrier."""
         way = target - eye
         far = float(np.linalg.norm(way))
         body = -1 if carrier is None else self.model.body(carrier).id
@@ -61,7 +61,7 @@ class Scene:
         return hit < 0 or hit > far - 1e-3
 
     def find_gap(self):
-        """Return the least distance of two arms by MuJoCo, [m]."""
+        """Return two arms' least distance by MuJoCo, [m]."""
         ours, others = self._arms
         return min(
             mujoco.mj_geomDistance(self.model, self.data, a, b, FAR, None)
@@ -123,7 +123,7 @@ class Judge:
         return t * 1e-9, np.array([T.translation for T in self._place_camera(q)])
 
     def find_gap(self):
-        """Return the least measured distance of two arms, [m]."""
+        """Return two arms' least measured distance, [m]."""
         gaps = []
         for q in self.q:
             self.scene.put(q, self.way.place(0.0))
@@ -131,7 +131,7 @@ class Judge:
         return min(gaps)
 
     def judge(self, poses, carrier=None):
-        """Return the figures of camera poses, (N, 4, 4)."""
+        """Return camera poses' figures, (N, 4, 4)."""
         free = np.zeros(len(self.t), dtype=bool)
         for k, (t, q) in enumerate(zip(self.t, self.q, strict=True)):
             self.scene.put(q, self.way.place(t))

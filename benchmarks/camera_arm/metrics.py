@@ -22,7 +22,7 @@ class Lens(NamedTuple):
 
 
 def is_in_frame(T_world_cam, p, lens=Lens()):  # noqa: B008 - frozen
-    """Return whether points, (N, 3), are in the pictures of poses, (N, 4, 4)."""
+    """Return whether points, (N, 3), are in pictures of poses, (N, 4, 4)."""
     seen = _see(T_world_cam, p)
     tall = np.tan(0.5 * lens.fovy)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -31,7 +31,7 @@ def is_in_frame(T_world_cam, p, lens=Lens()):  # noqa: B008 - frozen
 
 
 def find_angles(T_world_cam, p):
-    """Return angles between the camera's axis and points, [rad]."""
+    """Return angles between camera axis and points, [rad]."""
     seen = _see(T_world_cam, p)
     return np.arctan2(np.linalg.norm(seen[:, :2], axis=1), seen[:, 2])
 
@@ -53,7 +53,7 @@ def find_turns(T_world_cam, R_screen):
 
 
 def find_roughness(t, p):
-    """Return the largest acceleration [m/s²] and jerk [m/s³] of positions, (N, 3)."""
+    """Return largest acceleration [m/s²] and jerk [m/s³], (N, 3)."""
     h = float(np.median(np.diff(t)))
     a, j = (np.linalg.norm(np.diff(p, k, axis=0), axis=1).max() / h**k for k in (2, 3))
     return float(a), float(j)

@@ -1,4 +1,4 @@
-"""Motions of a hand: made pick and place, or recorded."""
+"""Motions of a hand."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Habit(NamedTuple):
     Attributes:
         picks: Before and left of the hand's start, [m].
         places: Likewise.
-        downs: Depth of each pick and place below these, [m].
+        downs: Depths below these, [m].
         over: Height of approach, [m].
-        peak: Of the speed, [m/s].
+        peak: Speed, [m/s].
     """
 
     # from the arm's home, 0.49 m before the base and 0.49 m up
@@ -47,7 +47,7 @@ class Habit(NamedTuple):
 
 
 def draw_habit(seed):
-    """Return a habit of a seed: speed, side, table or shelves."""
+    """Return a seeded habit."""
     rng = np.random.default_rng([seed, 0])
     side = rng.choice([-1.0, 1.0])
     low, high = (-0.15, 0.0), (0.12, 0.30)
@@ -63,7 +63,7 @@ def draw_habit(seed):
 
 
 def make_picks(seconds, seed=0, habit=Habit()):  # noqa: B008 - frozen
-    """Return times [s] and rows xyz + quat_xyzw of reaches with tremor."""
+    """Return times [s] and rows xyz + quat_xyzw, with tremor."""
     rng = np.random.default_rng(seed)
     points, up = [np.zeros(3)], np.array([0.0, 0.0, habit.over])
     for k in range(100):

@@ -17,11 +17,11 @@ SETTLE = 3.0  # [s] a camera may take to find its first place
 
 
 class Way(NamedTuple):
-    """Path of a ball above the table, across lines of sight.
+    """Path of a ball across lines of sight.
 
     Attributes:
-        centre: Of its ellipse in the world, [m].
-        half: Of the ellipse along x and y, [m]; (0, a) is to and fro.
+        centre: In the world, [m].
+        half: Ellipse along x and y, [m]; (0, a) is to and fro.
         lift: Vertical amplitude, twice a round, [m].
         period: Of a round, [s]; negative: reversed.
     """
@@ -32,14 +32,14 @@ class Way(NamedTuple):
     period: float = 9.0
 
     def place(self, t):
-        """Return the ball's position at a time [s], (3,), [m]."""
+        """Return the ball at a time [s], (3,), [m]."""
         a = 2.0 * np.pi * t / self.period
         way = self.half[0] * np.cos(a), self.half[1] * np.sin(a)
         return np.array(self.centre) + [*way, self.lift * np.sin(2.0 * a)]
 
 
 def draw_way(seed, middle):
-    """Return the seeded way of a ball about a place."""
+    """Return a seeded way about a place."""
     rng = np.random.default_rng([seed, 1])
     aside = rng.uniform((-0.08, -0.1, 0.05), (0.08, 0.1, 0.28))
     half = rng.uniform((0.0, 0.12), (0.28, 0.32))
@@ -48,7 +48,7 @@ def draw_way(seed, middle):
 
 
 def look_from(p, target):
-    """Return the upright pose of a camera towards a point."""
+    """Return an upright camera pose towards a point."""
     z = np.asarray(target) - p
     z = z / np.linalg.norm(z)
     x = np.cross(z, [0.0, 0.0, 1.0])
@@ -63,17 +63,16 @@ def look_from(p, target):
 
 
 class Rig(NamedTuple):
-    """A robot with two arms, one of which holds the camera.
+    """A robot with a camera arm.
 
     Attributes:
         camera: Limb of the camera.
-        arm: Limb that it watches.
+        arm: Watched limb.
         carrier: Body of the camera, invisible to it.
         hand: Body of a camera on the hand.
-        mount: Camera on its eef, xyz and rpy; empty: the eef looks along z.
-        p_tool_fingers: In the axes of the hand's eef, [m].
+        mount: Camera on its eef, xyz and rpy; empty: looks along z.
+        p_tool_fingers: In the hand's eef, [m].
         middle: Of the workspace, [m].
-        scale: Of motions.
     """
 
     follower: str
@@ -103,7 +102,7 @@ class Rig(NamedTuple):
     def write_robot(self, folder):
         """Return the follower whose camera eef looks along z.
 
-        On the virtual clock no cameras run to report their places.
+        On the virtual clock no cameras run.
         """
         if not self.mount:
             return self.follower

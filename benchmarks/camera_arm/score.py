@@ -32,7 +32,7 @@ def list_items(groups):
 
 
 def read_study(path):
-    """Return rows as numbers; report all mistakes at once."""
+    """Return rows; report all mistakes at once."""
     columns = [*list_items(TASKS), *list_items(SCALES)]
     rows, problems = [], []
     with Path(path).open(newline="") as file:
@@ -62,7 +62,7 @@ def read_study(path):
 
 
 def score(rows):
-    """Return mean score, means and α of scales, by condition."""
+    """Return scores, scales' means and α, by condition."""
     found = {}
     for name in dict.fromkeys(row["condition"] for row in rows):
         own = [row for row in rows if row["condition"] == name]

@@ -1,4 +1,1 @@
-"""Comparison with pink, mink, placo and upstream PAPRLE's algorithm.
-
-Each peer has a process of its own (placo needs another pinocchio).
-"""
+"""Comparison with pink, mink, placo and upstream PAPRLE's algorithm."""

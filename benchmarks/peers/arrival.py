@@ -1,8 +1,7 @@
 """Time to target of the gate against Ruckig's time-optimal motion.
 
-Joint targets with a clear straight way, from rest to rest, same limits of speed,
-acceleration and jerk; our tools' speed limit is off. Targets that Ruckig, blind to
-bodies, cannot reach with clearance are shown apart.
+Joint targets with clear straight ways, at rest, same V, A and jerk, without our tool
+speed limit. Targets whose Ruckig motion, blind to bodies, loses clearance are separate.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _FINE = 0.01  # [rad] chosen: of any joint between the points that are checked t
 def compute_optimal(
     robot: Robot, q0: np.ndarray, q1: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return Ruckig's duration, [s], and its joints by tick."""
+    """Return Ruckig's duration, [s], and joints by tick."""
     n = len(q0)
     wanted = ruckig.InputParameter(n)
     wanted.current_position, wanted.target_position = q0, q1
@@ -39,7 +38,7 @@ def compute_optimal(
 
 
 def run_gate(gate: Gate, q1: np.ndarray) -> tuple[float, float]:
-    """Send a target until reached; return time, [s], and overshoot."""
+    """Return time to a target, [s], and overshoot."""
     way = np.sign(q1 - gate.q_cmd)
     overshoot = 0.0
     for k in range(1, round(_LONGEST / DT)):
@@ -66,7 +65,7 @@ def _is_clear(robot: Robot, way: np.ndarray, apart: float) -> bool:
 
 
 def measure_arrivals(robot: Robot, n: int) -> dict[str, float]:
-    """Return ratios of times over n targets in sequence."""
+    """Return ratios of times over n targets."""
     rng = make_rng(robot, "arrival", 0)
     gate = Gate(robot.model, GateConfig(tool_speed=None), h=DT)
     gate.reset(robot.model.home)

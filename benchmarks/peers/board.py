@@ -3,9 +3,8 @@
     python -m benchmarks.peers.board [MANIFEST.yaml] --out OUT [--on local:2]
         [--python NAME=PATH] [--peers pink mink placo upstream]
 
-Peers follow the targets of our recorded sessions, one step a tick, with the same
-start, limits and clearance, and keep their last target while nothing drives. Their
-commands go to the same simulated robot and the same oracle, whatever time they take.
+Peers follow our sessions' targets, one step a tick, with the same start, limits and
+clearance, for the same simulated robot and oracle; time does not count.
 """
 
 from __future__ import annotations
@@ -56,8 +55,6 @@ class Session(NamedTuple):
     """One session of the bench for a peer.
 
     Attributes:
-        episode: Our recording.
-        resolved: Its config.
         columns: The peers' joints in the robot's.
         span: Ticks from first to last ENGAGED.
         targets: Of these ticks.
@@ -72,14 +69,14 @@ class Session(NamedTuple):
 
 
 class Robots:
-    """A bench's robots as peers get them, each made once."""
+    """Robots for peers, each made once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[str, Robot] = {}
 
     def find(self, cell: Cell, resolved: Resolved) -> Robot:
-        """Return a robot with a session's limits, clearance and period."""
+        """Return a robot with a session's limits, clearance, period."""
         key = json.dumps(
             [cell.robot, resolved.session.rate, resolved.gate.clearance_self]
         )
@@ -133,7 +130,7 @@ def keep_last(rows: np.ndarray) -> np.ndarray:
 
 
 def place_targets(robot: Robot, rows: np.ndarray, q_start: np.ndarray) -> np.ndarray:
-    """Return T_root_eef of rows T_base_eef; gaps are the start's."""
+    """Return T_root_eef of T_base_eef; gaps are the start's."""
     start = Fk(robot)(q_start)
     bases = [np.linalg.inv(T) for T in find_bases(robot.problem)]
     T = np.tile(start, (len(rows), 1, 1, 1))
@@ -145,7 +142,7 @@ def place_targets(robot: Robot, rows: np.ndarray, q_start: np.ndarray) -> np.nda
 
 
 def follow(peer: Peer, session: Session, folder: Path) -> np.ndarray:
-    """Return a peer's joints along the targets, (n, joints)."""
+    """Return a peer's joints, (n, joints)."""
     targets, out = folder / "targets.npz", folder / "joints.npz"
     session.targets.write(targets)
     problem = Robots.name_problem(session.robot)
@@ -158,7 +155,7 @@ def follow(peer: Peer, session: Session, folder: Path) -> np.ndarray:
 
 
 def record(session: Session, q: np.ndarray) -> Episode:
-    """Return our recording with these joints as commands."""
+    """Return our recording with other commands."""
     episode, span, columns = session.episode, session.span, session.columns
     ticks, gate = episode.ticks.copy(), episode.gate.copy()
     h = 1.0 / session.resolved.env.rate
@@ -183,7 +180,7 @@ def record(session: Session, q: np.ndarray) -> Episode:
 
 
 def measure_limbs(session: Session, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each limb's distance from its target, (n, m), [m] and [rad]."""
+    """Return limbs' distances from targets, (n, m), [m] and [rad]."""
     reached, T = Fk(session.robot).along(q), session.targets.T
     pos = np.linalg.norm(reached[..., :3, 3] - T[..., :3, 3], axis=-1)
     # |R − R_target| = 2 √2 sin(angle / 2)
@@ -228,7 +225,7 @@ class Board:
     def add(
         self, cells: Iterator[Cell], rows: Sequence[Json], place: ResultStore
     ) -> list[Json]:
-        """Run each peer on our successful sessions; return rows."""
+        """Return peers' rows of our successful sessions."""
         added = []
         with tempfile.TemporaryDirectory(prefix="board-") as name:
             folder = Path(name)
@@ -262,7 +259,7 @@ class Board:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the bench, then the peers; write scores and a page."""
+    """Run bench and peers; write scores and a page."""
     parser = argparse.ArgumentParser(description="Peers on the board of the bench.")
     parser.add_argument("manifest", type=Path, nargs="?", default=STANDARD)
     parser.add_argument("--out", required=True, help="a folder of this host")

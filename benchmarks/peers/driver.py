@@ -1,4 +1,4 @@
-"""Workers in turns, so that noise hits all alike."""
+"""Workers in turns, against noise."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Driver:
     """Runs scenarios on all peers in turns.
 
     Attributes:
-        budget: Longest work on one track, [s]; later ticks do not count.
+        budget: Longest work on one track, [s].
     """
 
     def __init__(self, peers: list[Peer], folder: Path, budget: float) -> None:
@@ -132,7 +132,7 @@ class Driver:
     def track(
         self, robot: Robot, targets: Targets, variant: str
     ) -> dict[str, dict[str, Any]]:
-        """Return each peer's result of following the targets."""
+        """Return each peer's track."""
         n_pairs = self._begin(robot, targets, variant)
         self._take_turns("run", len(targets.T))
         return self._collect(n_pairs)
@@ -140,7 +140,7 @@ class Driver:
     def search(
         self, robot: Robot, targets: Targets, starts: np.ndarray
     ) -> dict[str, dict[str, Any]]:
-        """Return each peer's results of single distant targets."""
+        """Return each peer's single solves."""
         path = self._folder / "starts.npy"
         np.save(path, starts)
         n_pairs = self._begin(robot, targets, "cold")

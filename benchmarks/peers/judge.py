@@ -23,7 +23,7 @@ _STANDS = 1e-3  # [rad/s] chosen
 def measure_errors(
     robot: Robot, T: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the worst limb's errors by tick, (n_ticks,), [m] and [rad]."""
+    """Return worst errors by tick, (n_ticks,), [m] and [rad]."""
     fk = Fk(robot)
     reached = np.array([fk(x) for x in q])
     pos = np.linalg.norm(reached[..., :3, 3] - T[..., :3, 3], axis=-1)
@@ -101,7 +101,7 @@ def _times(seconds: np.ndarray) -> dict[str, float]:
 def judge_track(
     robot: Robot, targets: Targets, result: dict[str, Any], every: int
 ) -> dict[str, Any]:
-    """Judge a track; clearance is measured every so many ticks."""
+    """Judge a track; clearance every so many ticks."""
     q = result["q"]
     targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)
@@ -128,7 +128,7 @@ def judge_track(
 
 
 def judge_paths(targets: Targets, robot: Robot, q: np.ndarray) -> dict[str, float]:
-    """Return the paths' worst errors: share below 1 mm, median and p90, [mm]."""
+    """Return paths' share below 1 mm, median and p90, [mm]."""
     targets = targets.cut(len(q))
     pos, _ = measure_errors(robot, targets.T, q)
     worst = np.array([pos[path].max() for path in targets.paths()]) * 1e3
@@ -145,8 +145,8 @@ def judge_freeze(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, flo
     """Return limbs' standstills off target, and their recovery.
 
     Returns:
-        Share of a crossing in which no limb moved though one was held up, the longest
-        standstill, [s], and the share of crossings with all limbs on target at the end.
+        Share of a crossing without motion though a limb was held up, the longest, [s],
+        and the share of crossings that end on target.
     """
     fk, frozen, longest, back = Fk(robot), [], 0.0, []
     for path in targets.paths():
@@ -176,7 +176,7 @@ def _longest_run(flags: np.ndarray) -> int:
 
 
 def judge_cold(robot: Robot, targets: Targets, result: dict[str, Any]) -> dict:
-    """Judge single solves, which also have to keep limits."""
+    """Judge single solves, limits included."""
     q, model = result["q"], robot.model
     targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)

@@ -1,7 +1,4 @@
-"""Robot for every peer: URDF, limits, limbs, pairs of bodies.
-
-Workers lack this product: NumPy only.
-"""
+"""Robot for every peer; workers have only NumPy."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ class Problem:
 
     Attributes:
         urdf: Primitives named ``<link>_<number>``, only limb joints move.
-        urdf_pin: The same with pinocchio's capsules.
-        joint_names: The order of all vectors, n joints.
+        urdf_pin: With pinocchio's capsules.
+        joint_names: Order of all vectors.
         q_min: [rad].
         q_max: [rad].
         dq_max: [rad/s].
@@ -38,8 +35,8 @@ class Problem:
         home: [rad].
         pairs: Bodies to keep apart.
         ignored: Links with harmless contact.
-        keep: Requested clearance, [m].
-        dt: Period, [s].
+        keep: Clearance, [m].
+        dt: [s].
     """
 
     name: str
@@ -69,7 +66,7 @@ class Problem:
         return cls(**values)
 
     def columns(self, names: list[str]) -> np.ndarray:
-        """Return our joints' indices in other names, (n,)."""
+        """Return our joints' indices in names, (n,)."""
         return np.array([names.index(name) for name in self.joint_names])
 
 
@@ -78,10 +75,10 @@ class Targets(NamedTuple):
 
     Attributes:
         T: In the root, (n_ticks, n_limbs, 4, 4).
-        first: First tick of each path, (n_paths,).
-        q_start: Joints there, (n_paths, n).
-        kind: By tick: 0 reachable by construction, 1 out of reach or on the way there,
-            2 back again, 3 unknown, (n_ticks,).
+        first: Ticks, (n_paths,).
+        q_start: (n_paths, n).
+        kind: 0 reachable by construction, 1 out of reach or on the way, 2 back again, 3
+            unknown, (n_ticks,).
     """
 
     T: np.ndarray

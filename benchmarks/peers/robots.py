@@ -1,7 +1,6 @@
-"""Robots of the comparison, as bare URDFs for all peers.
+"""Robots of the comparison, as bare URDFs.
 
-Only limb joints move; others are fixed at home. Bodies are the workspace URDFs'
-primitives.
+Only limb joints move; bodies are the workspace's primitives.
 """
 
 from __future__ import annotations
@@ -38,13 +37,7 @@ _LARGE = 2.0  # chosen: times that, from where more than four arms do not touch 
 
 
 class Robot:
-    """A robot of the comparison.
-
-    Attributes:
-        problem: For peers.
-        model: For us, of the same URDF.
-        judge: Bodies, for coal.
-    """
+    """A robot for peers, us, and coal."""
 
     def __init__(
         self, problem: Problem, model: RobotModel, judge: CollisionModel
@@ -55,7 +48,7 @@ class Robot:
 
 
 def load_settings(name: str) -> RobotSettings:
-    """Return a robot's settings, with its URDF's speed limits."""
+    """Return settings with the URDF's speed limits."""
     values = yaml.safe_load((ROOT / f"configs/follower/{name}.yaml").read_text())
     limits = values.setdefault("limits", {})
     limits["velocity_scale"] = _SPEED_SCALE.get(name, 1.0)
@@ -65,11 +58,8 @@ def load_settings(name: str) -> RobotSettings:
 def make_robot(name: str, folder: Path, settings: RobotSettings | None = None) -> Robot:
     """Return a robot.
 
-    Args:
-        name: Of configs/follower; ``_capsules`` turns cylinders into capsules;
-            ``table3``: three arms around a table.
-        folder: For its files.
-        settings: A session's; None: the comparison's.
+    ``name`` is of configs/follower, with ``_capsules`` for cylinders, or ``table3``.
+    Session ``settings`` replace the comparison's.
     """
     if name.startswith("table"):
         xml, settings = _make_table(int(name.removeprefix("table")))
@@ -278,7 +268,7 @@ def _describe(
 
 
 def find_pairs(judge: CollisionModel) -> tuple[tuple[str, str], ...]:
-    """Return body names of the pairs that the product keeps apart."""
+    """Return names of bodies that the product keeps apart."""
     links = [body.link for body in judge.bodies]
     names = [f"{link}_{k}" for link, k in _count(links)]
     return tuple((names[a], names[b]) for a, b in judge.body_pairs)

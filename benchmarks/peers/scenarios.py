@@ -25,12 +25,12 @@ class Sizes:
 
     Attributes:
         n_warm: Paths of 5 s, without collision.
-        n_apart: The same, with collision.
+        n_apart: With collision.
         n_fast: Paths of 4 s.
         n_crossings: Of 6 s.
         n_growth: Paths of 1 s around the table.
-        n_arrivals: Joint targets, an arm or a pair.
-        budget: Longest time per track and peer, [s].
+        n_arrivals: An arm or a pair.
+        budget: Per track and peer, [s].
     """
 
     n_warm: int
@@ -69,7 +69,7 @@ QUICK = Sizes(
 
 
 class Bench:
-    """Rows of all scenarios by scenario, robot and peer."""
+    """Rows by scenario, robot and peer."""
 
     def __init__(self, driver: Driver, sizes: Sizes, folder: Path) -> None:
         self._driver = driver

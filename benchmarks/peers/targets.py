@@ -1,8 +1,7 @@
-"""Published target sets, reproducible by seed.
+"""Published target sets, by seed.
 
-Reachable targets are forward kinematics of joint motions within limits of position
-(by 0.03 rad), speed and acceleration, bodies apart. Unreachable ones are beyond the sum
-of link lengths.
+Reachable targets are forward kinematics of motions within limits of position (by 0.03
+rad), speed and acceleration, bodies apart; others are beyond the sum of link lengths.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _BEYOND = 1.3  # chosen: times the arm's length: out of reach whatever it does
 
 
 def make_rng(robot: Robot, scenario: str, seed: int) -> np.random.Generator:
-    """Return a generator for robot, scenario and seed."""
+    """Return a scenario's generator."""
     text = f"{robot.problem.name}/{scenario}"
     return np.random.default_rng([seed, zlib.crc32(text.encode())])
 
 
 class Fk:
-    """Poses of all eefs in the root, and limb bases."""
+    """Poses of eefs and bases in the root."""
 
     def __init__(self, robot: Robot) -> None:
         problem = robot.problem
@@ -49,12 +48,12 @@ class Fk:
         self.bases = [self.model.getFrameId(x.base_link) for x in problem.limbs]
 
     def __call__(self, q: np.ndarray) -> np.ndarray:
-        """Return T_root_eef of each limb, (n_limbs, 4, 4)."""
+        """Return T_root_eef, (n_limbs, 4, 4)."""
         pin.framesForwardKinematics(self.model, self.data, q[self.columns])
         return np.array([self.data.oMf[k].homogeneous for k in self.frames])
 
     def along(self, qs: np.ndarray) -> np.ndarray:
-        """Return poses by position, (n_ticks, n_limbs, 4, 4)."""
+        """Return poses, (n_ticks, n_limbs, 4, 4)."""
         return np.array([self(q) for q in qs])
 
 
@@ -79,7 +78,7 @@ def _limits(model: Bounds) -> tuple[np.ndarray, np.ndarray]:
 
 
 def make_time(n: int) -> np.ndarray:
-    """Return time with a slow start, (n,), [s]."""
+    """Return slowly starting time, (n,), [s]."""
     t = np.arange(n) * DT
     s = np.minimum(t / _RAMP, 1.0)
     rate = s * s * (3.0 - 2.0 * s)
@@ -87,7 +86,7 @@ def make_time(n: int) -> np.ndarray:
 
 
 def keeps_limits(model: Bounds, q: np.ndarray) -> bool:
-    """Return whether a motion, (n_ticks, n), keeps limits from rest."""
+    """Return whether (n_ticks, n) keeps limits from rest."""
     low, high = _limits(model)
     if (q < low - 1e-9).any() or (q > high + 1e-9).any():
         return False
@@ -117,7 +116,7 @@ def _warm(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def make_fast(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return a sine a joint: 3 rad/s or its limit, one joint at its limit."""
+    """Return sines: 3 rad/s or less, one joint at its limit."""
     low, high = _limits(model)
     m = len(model.home)
     lead = rng.uniform(0.9, 1.0)  # one joint at the top, the others below
@@ -145,7 +144,7 @@ def make_fast(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
 def make_motion(
     robot: Robot, scenario: str, n_paths: int, seconds: float, seed: int = 0
 ) -> Targets:
-    """Return reachable motions; every fifth warm one leaves reach."""
+    """Return reachable motions; every fifth warm one leaves."""
     rng, fk = make_rng(robot, scenario, seed), Fk(robot)
     make, n = {"warm": _warm, "fast": make_fast}[scenario], round(seconds / DT)
     T, starts, kind = [], [], []
@@ -186,7 +185,7 @@ def _lead_out(fk: Fk, robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def make_lines(robot: Robot, n_paths: int) -> Targets:
-    """Return straight lines at 0.4 m/s between reachable poses."""
+    """Return lines at 0.4 m/s between reachable poses."""
     rng, fk = make_rng(robot, "lines", 0), Fk(robot)
     low, high = _limits(robot.model)
     T, starts = [], []
@@ -221,7 +220,7 @@ def _trapezoid(length: float) -> np.ndarray:
 
 
 def make_crossing(robot: Robot, n_paths: int) -> Targets:
-    """Return crossings of all eefs through their common middle."""
+    """Return crossings through the eefs' middle."""
     rng, fk = make_rng(robot, "crossing", 0), Fk(robot)
     home = fk(robot.model.home)
     middle = home[:, :3, 3].mean(axis=0)
@@ -249,7 +248,7 @@ def _min_jerk(x: np.ndarray) -> np.ndarray:
 
 
 def make_cold(robot: Robot, n: int, n_starts: int) -> tuple[Targets, np.ndarray]:
-    """Return single targets, one in twenty out of reach, and restarts."""
+    """Return single targets, a twentieth out of reach, and restarts."""
     rng, fk = make_rng(robot, "cold", 0), Fk(robot)
     low, high = _limits(robot.model)
     poses, kinds = [], []

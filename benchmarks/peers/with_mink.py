@@ -1,4 +1,4 @@
-"""mink: one differential IK step a tick, as in its examples."""
+"""mink: one differential IK step a tick."""
 
 from __future__ import annotations
 

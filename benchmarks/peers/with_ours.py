@@ -38,7 +38,7 @@ def load_model(problem: Problem) -> RobotModel:
 
 
 class OurSolver:
-    """One robot; all limbs in one call, as in a session's tick."""
+    """One robot; all limbs in one call."""
 
     def __init__(self, problem: Problem, variant: str) -> None:
         self._robot = load_model(problem)

@@ -1,7 +1,7 @@
-"""pink: one differential IK step a tick, as in its examples.
+"""pink: one differential IK step a tick.
 
-The least convergent damping, for accuracy; DAQP, its fastest solver here; no safe
-displacement, which costs 3 mm. ``pink10`` takes the ten nearest pairs, as its examples.
+The least convergent damping; DAQP, its fastest solver here; no safe displacement, which
+costs 3 mm. ``pink10`` takes the ten nearest pairs, as its examples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""pink with the ten nearest pairs: faster, blind to others."""
+"""pink with the ten nearest pairs."""
 
 from __future__ import annotations
 

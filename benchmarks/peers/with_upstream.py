@@ -2,9 +2,9 @@
 
 ``requirements.md`` 5.3: steps of a gain times Jᵀ (J Jᵀ + damping)⁻¹ e with
 e = log₆(T_eef⁻¹ T_des), the damping on all 36 entries; at most 30 iterations, until
-the joint norm of metres and radians is below eps. Then position limits are clipped,
-colliding targets dropped, and steps clipped to the speed limits (0.8). Contacts are
-coal's, upstream MuJoCo's. Limbs are solved in turn.
+the norm, metres and radians together, is below eps. Then position limits are clipped,
+colliding targets dropped, steps clipped to speed limits (0.8). Contacts are coal's,
+there MuJoCo's.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class UpstreamSolver:
         return self._q, self._q_ik
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-        """Run twenty-five ticks of IK from each start, without speed limits."""
+        """Run 25 ticks of IK from each start."""
         target, limb, low, high = pin.SE3(T[0]), self._limbs[0], self._low, self._high
         for n, start in enumerate(starts, start=1):
             q = start

@@ -1,7 +1,7 @@
-"""Process of one peer: JSON requests and answers by line.
+"""Process of one peer: a JSON line per request.
 
-``python -m benchmarks.peers.worker pink``, with the peer's Python. Arrays are npz
-files. One worker works at a time.
+``python -m benchmarks.peers.worker pink``, with the peer's Python; arrays are npz
+files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WARM_UP = 5  # steps that are not counted, before each track
 
 
 class Solver(Protocol):
-    """A peer's solver; ``q`` is in the problem's joint order."""
+    """A peer's solver; ``q`` has the problem's order."""
 
     n_pairs: int
 
@@ -40,16 +40,16 @@ class Solver(Protocol):
         """Make one step; False without a solution."""
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return commanded joints, and its IK's alone, (n,) each."""
+        """Return joints, and its IK's alone, (n,) each."""
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-        """Solve for one distant pose; return q and the number of starts."""
+        """Return q of a distant pose, and the starts."""
 
 
 def iterate(
     solver: Any, targets: Any, starts: np.ndarray, error: Callable[[], tuple]
 ) -> tuple[np.ndarray, int]:
-    """Solve cold by repeated steps, for peers without a cold solver."""
+    """Solve cold by repeated steps."""
     for n, q in enumerate(starts, start=1):
         solver.reset(q)
         for _ in range(MAX_ITERATIONS):
@@ -104,7 +104,7 @@ class Worker:
         return {"n_pairs": self._solver.n_pairs}
 
     def run(self, request: dict) -> dict:
-        """Follow the targets for a turn, with step times."""
+        """Follow the targets for a turn, timing steps."""
         solver, out = self._solver, self._out
 
         def step(k: int) -> None:

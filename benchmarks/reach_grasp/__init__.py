@@ -1,1 +1,1 @@
-"""Policy from demonstrations: data set, network, rollouts through the gate."""
+"""Policy from demonstrations, rolled out through the gate."""

@@ -45,7 +45,7 @@ _Z95 = 1.959964  # spec: both sides of 95 % of a normal distribution
 
 
 def find_interval(k: int, n: int) -> tuple[float, float]:
-    """Return Wilson's interval of 95 % for k successes of n."""
+    """Return Wilson's interval, 95 %, of k in n."""
     p, z2 = k / n, _Z95**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
@@ -53,7 +53,7 @@ def find_interval(k: int, n: int) -> tuple[float, float]:
 
 
 def run(words: tuple[str, ...], seed: int, out: Path) -> bool:
-    """Run one session; return whether the block hangs at its end."""
+    """Run one session; return whether the block hangs."""
     seeded = (*words, f"env.randomise.seed={seed}", f"record.dir={out}")
     if not list(out.glob("episode_*.json")):
         VirtualSession(resolve((*_WORLD, *seeded)), say=lambda _: None).run()

@@ -1,4 +1,4 @@
-"""Scripted leader and policy: reaches for the block, grasps and lifts."""
+"""Scripted leader and policy: grasps and lifts the block."""
 
 from __future__ import annotations
 

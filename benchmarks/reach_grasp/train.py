@@ -22,8 +22,7 @@ def read_pairs(root: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return observations and actions of driven frames.
 
     Returns:
-        Joints and block position, (n, 10); the next ``CHUNK`` actions, (n, CHUNK, 7),
-        the last repeated.
+        Joints and block, (n, 10); ``CHUNK`` next actions, (n, CHUNK, 7), last repeated.
     """
     table = pq.read_table(sorted((root / "data").rglob("*.parquet")))
     rows = {
@@ -60,7 +59,7 @@ class Network:
         self.biases = [np.zeros(b, np.float32) for b in sizes[1:]]
 
     def train(self) -> float:
-        """Train; return the mean error of the last hundred batches, in deviations."""
+        """Train; return the last hundred batches' mean error, in deviations."""
         values = [*self.weights, *self.biases]
         first = [np.zeros_like(v) for v in values]
         second = [np.zeros_like(v) for v in values]
@@ -97,7 +96,7 @@ class Network:
         return float(np.sqrt(np.mean(error**2))), [*by_weights, *by_biases]
 
     def save(self, path: Path) -> None:
-        """Write it for ``leader.path``, with means and scales."""
+        """Write it for ``leader.path``, with scales."""
         n, f32 = self._n, onnx.TensorProto.FLOAT
         W0 = self.weights[0] / self.scale[:, None]
         Wn = self.weights[-1] * self.way_scale

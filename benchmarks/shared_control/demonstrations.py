@@ -1,6 +1,6 @@
-"""Demonstrations of users, in the axes of the hand.
+"""Demonstrations of users, in the hand's axes.
 
-Users go astray at times, along a second-best suggestion, so that recovery is learned.
+Users go astray at times, so that recovery is learned.
 
 python -m benchmarks.shared_control.demonstrations FILE [--n 40] [--first 1100]
 """
@@ -29,12 +29,12 @@ _LEAST = 0.05  # chosen: a share of full speed below which a hand rests
 
 
 class Demonstrations(NamedTuple):
-    """Observations and directions of motions.
+    """Observations and motions.
 
     Attributes:
         state: Of ``advisors/learned``, (n, 11).
-        motion: Shares of speeds in the eef's axes, of length 1, (n, 7).
-        trial: Number, (n,).
+        motion: Speed shares in the eef's axes, of length 1, (n, 7).
+        trial: (n,).
     """
 
     state: Vec
@@ -43,7 +43,7 @@ class Demonstrations(NamedTuple):
 
 
 class Astray(Adaptive):
-    """User that follows another suggestion at times, ``is_astray``."""
+    """User with second-best suggestions at times."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, waits_for_cue=False)
@@ -52,7 +52,7 @@ class Astray(Adaptive):
         self.is_astray = False
 
     def act(self, scene: Scene, t: float) -> None:
-        """Take the second best by two presses at times, and push it."""
+        """Take the second best at times, by two presses."""
         if self._n_presses_left > 0:
             self._n_presses_left -= 1
             self.press(t)
@@ -69,7 +69,7 @@ class Astray(Adaptive):
 
 
 class DemonstratedTrial(TrialSession):
-    """Trial with records of hand pose, openings and objects by tick."""
+    """Trial with records by tick."""
 
     def __init__(self, mode: str, seed: int) -> None:
         super().__init__(mode, seed)
@@ -116,7 +116,7 @@ def demonstrate(seeds: Sequence[int], speeds: AxisSpeeds) -> Demonstrations:
 
 
 def main() -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Collect what users do.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--n", type=int, default=40, help="trials")

@@ -1,11 +1,11 @@
-"""Trains the network of ``advisors/learned`` in NumPy.
+"""Training of ``advisors/learned`` in NumPy.
 
 python -m benchmarks.shared_control.demonstrations DEMOS.npz
 python -m benchmarks.shared_control.learn [--demos DEMOS.npz] [--out grasp.onnx]
 
-Motions u are draws of N(0, Σ(state)), Σ = L Lᵀ + ε I; the loss is their negative
-log-likelihood: AdaptiX's Mahalanobis distance, with a bound on Σ. A second head learns
-the mean motion, which gives signs. Other trials judge it.
+Motions are draws of N(0, Σ(state)), Σ = L Lᵀ + ε I; the loss is their negative
+log-likelihood: AdaptiX's Mahalanobis distance, with Σ bounded. A second head learns the
+mean motion, for signs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DECAY = 1e-5  # chosen: of the weights, a step
 
 
 class Split(NamedTuple):
-    """Moments to train on or to judge by.
+    """Training or test moments.
 
     Attributes:
         state: (n, 11).
@@ -56,7 +56,7 @@ def read(path: Path) -> tuple[Split, Split]:
 
 
 class Learner:
-    """Network from state to covariance factor and mean motion."""
+    """Network from state to covariance factor and mean."""
 
     def __init__(self, data: Split, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ class Learner:
         self.biases = [np.zeros(b) for _, b in pairs]
 
     def train(self) -> float:
-        """Train; return the mean loss of the last hundred batches."""
+        """Train; return the last hundred batches' mean loss."""
         values = [*self.weights, *self.biases]
         first = [np.zeros_like(v) for v in values]
         second = [np.zeros_like(v) for v in values]
@@ -87,7 +87,7 @@ class Learner:
         return float(np.mean(losses[-100:]))
 
     def run(self, state: Vec) -> list[Vec]:
-        """Return the layers of states, (n, ·) each; the last is the output."""
+        """Return layers of states, (n, ·); the last is the output."""
         layers = [(state - self.mean) / self.scale]
         for k, (W, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             out = layers[-1] @ W + b
@@ -107,7 +107,7 @@ class Learner:
         return loss, [*by_weights, *by_biases]
 
     def save(self, path: Path) -> None:
-        """Write it for ``advisors/learned``: state in, Σ and mean out."""
+        """Write it: state in, Σ and mean out."""
         f32, n = onnx.TensorProto.FLOAT, N_FREEDOMS
         W0 = self.weights[0] / self.scale[:, None]
         weights = [W0, *self.weights[1:]]
@@ -149,7 +149,7 @@ class Learner:
 
 
 def judge(out: Vec, motion: Vec) -> tuple[float, Vec]:
-    """Return the loss of outputs, (n, 28), and its slope."""
+    """Return loss and slope of outputs, (n, 28)."""
     n = len(out)
     L = out[:, : N_FREEDOMS * _RANK].reshape(n, N_FREEDOMS, _RANK)
     S = L @ L.transpose(0, 2, 1) + EPSILON * np.eye(N_FREEDOMS)
@@ -164,7 +164,7 @@ def judge(out: Vec, motion: Vec) -> tuple[float, Vec]:
 
 
 def measure(out: Vec, motion: Vec) -> Vec:
-    """Return the first column's cosine with the motion, (n,)."""
+    """Return the first column's cosine, (n,)."""
     n = len(out)
     L = out[:, : N_FREEDOMS * _RANK].reshape(n, N_FREEDOMS, _RANK)
     column = np.linalg.eigh(L @ L.transpose(0, 2, 1))[1][:, :, -1]
@@ -174,7 +174,7 @@ def measure(out: Vec, motion: Vec) -> Vec:
 
 
 def main() -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Train suggestions.")
     parser.add_argument("--demos", type=Path, default=DEMOS)
     parser.add_argument("--out", type=Path, default=NETWORK)

@@ -1,4 +1,4 @@
-"""Session of one user and one block, on the virtual clock."""
+"""Session of one user and one block."""
 
 from __future__ import annotations
 
@@ -43,10 +43,7 @@ class Trial(NamedTuple):
 
 
 def list_words(mode: str, seed: int, *, is_coarse: bool = True) -> tuple[str, ...]:
-    """Return the command line of a trial.
-
-    ``is_coarse`` means slower loops, without effect at 0.1 m/s.
-    """
+    """Return a trial's words; ``is_coarse`` slows loops."""
     words = (
         "leader=gamepad",
         "follower=papras_7dof",
@@ -85,7 +82,7 @@ def make_user(mode: str, seed: int) -> User:
 
 
 class TrialSession(VirtualSession):
-    """Session in which a user acts each tick, until the block is placed."""
+    """Session in which a user acts until the block is placed."""
 
     def __init__(self, mode: str, seed: int, *, is_coarse: bool = True) -> None:
         self._pad = VirtualPad(_PAD)

@@ -1,8 +1,7 @@
 """Users of bounded skill.
 
-A user sees the scene a reaction time late, needs time for a press, moves one axis, and
-slows down near the goal. Goals are common, means depend on the device's modes. Users
-are no model of people's times.
+A user sees a reaction time late, needs time for presses, moves one axis, and slows near
+the goal. Goals are common, means differ by device. Times are no model of people's.
 """
 
 from __future__ import annotations
@@ -35,13 +34,12 @@ class Scene(NamedTuple):
 
     Attributes:
         t: [s].
-        p: Middle between the fingertips, in world, (3,), [m].
-        forward: Direction of the fingers, in world, (3,).
-        block: Its position, (3,), [m].
-        target: Of the block, (3,), [m].
-        opening: Of the gripper, 0 … 1.
-        difference: Of the best suggestion from the active; NaN: no cue.
-        is_shown: The best suggestion is shown.
+        p: Between the fingertips, in world, (3,), [m].
+        forward: Of the fingers, in world, (3,).
+        block: (3,), [m].
+        target: (3,), [m].
+        opening: 0 … 1.
+        difference: Of the best suggestion; NaN: no cue.
     """
 
     t: float
@@ -71,7 +69,7 @@ class User(ABC):
         self.axis, self.button, self.n_presses = 0.0, False, 0
 
     def look(self, scene: Scene) -> None:
-        """Act on the scene of a reaction time ago."""
+        """Act on the scene a reaction time ago."""
         self._seen.append(scene)
         if scene.t >= self._up:
             self.button = False
@@ -83,10 +81,10 @@ class User(ABC):
 
     @abstractmethod
     def act(self, scene: Scene, t: float) -> None:
-        """Decide on the axis, or press, at ``t`` [s]."""
+        """Decide at ``t`` [s]."""
 
     def press(self, t: float) -> None:
-        """Release the axis, press, and wait for the effect."""
+        """Release the axis, press, and wait."""
         self.axis, self.button = 0.0, True
         self.n_presses += 1
         self._up = t + self._vary(_PRESS)
@@ -98,7 +96,7 @@ class User(ABC):
 
 
 class Adaptive(User):
-    """Follows the active suggestion, and switches on a cue."""
+    """Follows the active suggestion; switches on a cue."""
 
     def __init__(self, seed: int, *, waits_for_cue: bool) -> None:
         super().__init__(seed)
@@ -120,7 +118,7 @@ class Adaptive(User):
 
 
 class Classic(User):
-    """Moves x, y, z, roll, pitch, yaw and gripper one at a time."""
+    """Moves x, y, z, roll, pitch, yaw, gripper in turn."""
 
     def __init__(self, seed: int, hover: float) -> None:
         super().__init__(seed)
@@ -178,5 +176,5 @@ class Classic(User):
 
 
 def point_of(T: pin.SE3, point: Vec, axis: int) -> tuple[Vec, Vec]:
-    """Return the middle between fingertips, and their direction, in world."""
+    """Return fingertips' middle and direction, in world."""
     return T.act(point), T.rotation[:, axis].copy()
