@@ -1,9 +1,8 @@
-"""Fetch the recordings and URDFs of others for tests, into ``shared/data``.
+"""Fetch others' recordings and URDFs for tests, into ``shared/data``.
 
 usage: make data, or python checks/fetch_data.py [FOLDER] with pooch installed
 
-Files come from their authors' repositories at fixed commits, verified by digest.
-Licences: CONTRIBUTING.md.
+Files are fixed by commit and digest. Licences: CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "shared" / "data"
 
 
 class Origin(NamedTuple):
-    """Repository, commit, path and SHA-256 digest of a file."""
+    """Repository, commit, path and SHA-256 of a file."""
 
     repository: str
     path: str
@@ -159,7 +158,7 @@ FILES = {
 
 
 def make_address(origin: Origin) -> str:
-    """Return the address of a file; without a commit, the repository is it."""
+    """Return a file's address: the repository itself without a commit."""
     commit = COMMITS.get(origin.repository)
     if commit is None:
         return f"{origin.repository}/{quote(origin.path)}"
@@ -168,7 +167,7 @@ def make_address(origin: Origin) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Fetch the missing files; return the number of failures."""
+    """Fetch missing files; return the failures' number."""
     import pooch  # noqa: PLC0415 - make data installs it
 
     store = pooch.create(

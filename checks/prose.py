@@ -119,7 +119,7 @@ def _judge(node: ast.AST, name: str, text: str) -> Iterator[str]:
 
 
 def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
-    """Return the number of findings by folder and kind."""
+    """Return the findings' number by folder and kind."""
     counts: dict[str, Counter[str]] = {}
     for one in findings:
         counts.setdefault(one.place, Counter())[one.kind] += 1
@@ -129,7 +129,7 @@ def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
 def compare(
     counts: dict[str, dict[str, int]], allowed: dict[str, dict[str, int]]
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Yield folder, kind, number and limit of those above it."""
+    """Yield folder, kind, number and limit if too many."""
     for place, kinds in counts.items():
         for kind, n in kinds.items():
             most = allowed.get(place, {}).get(kind, 0)

@@ -1,4 +1,4 @@
-"""Check that a tag is the version of everything in a release.
+"""Check a release's versions against its tag.
 
 usage: python checks/release.py v0.2.0
 """
@@ -21,7 +21,7 @@ PLACES = {
 
 
 def read_versions(root: Path) -> dict[str, str]:
-    """Return the version in each file; empty without one."""
+    """Return each file's version, or ""."""
     found = {
         name: re.search(pattern, (root / name).read_text("utf-8"), re.MULTILINE)
         for name, pattern in PLACES.items()
@@ -30,7 +30,7 @@ def read_versions(root: Path) -> dict[str, str]:
 
 
 def main(tag: str) -> int:
-    """Print each file of another version; return their number."""
+    """Print files of other versions; return their number."""
     wrong = {name: v for name, v in read_versions(ROOT).items() if f"v{v}" != tag}
     for name, version in wrong.items():
         print(f"{name}: expected the version of the tag {tag}, got '{version}'")

@@ -44,7 +44,7 @@ _R_EEF_GRASP = {
 
 
 class Admc(Advisor):
-    """Suggestions to grasp and place an object with few axes."""
+    """Suggestions to grasp and place an object."""
 
     config: AdmcConfig
 
@@ -67,7 +67,7 @@ class Admc(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Layout: five columns, and the first one's distance from the active."""
+        """Layout: five columns, the first one's distance from the active."""
         return ADVICE
 
     def open(self) -> None:

@@ -1,9 +1,9 @@
 """Suggested motions: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
 
 The grasp frame's origin is between the fingertips, x along them, y their opening.
-Rows are shares of each speed in [-1, 1]; closing is -1 (AdaptiX: +1). Far away
-the hand moves above the goal, near it descends, as the published rules exclude each
-other. The adjustment turns the translation about y, for orthogonality.
+Rows are shares of speeds in [-1, 1]; closing is -1 (AdaptiX: +1). Far away the hand
+moves above the goal, near it descends, as the published rules exclude each other. The
+adjustment turns the translation about y, for orthogonality.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Goal(NamedTuple):
     """Goal of the hand, in the grasp frame.
 
     Attributes:
-        goal: Object or release position, (3,), [m].
-        via: The goal, or a position above it.
-        aim: Direction of the fingers, (3,).
+        goal: Object or release, (3,), [m].
+        via: The goal, or above it.
+        aim: Of the fingers, (3,).
     """
 
     goal: Vec
@@ -107,7 +107,7 @@ def find_turn(d: Vec) -> Vec:
 
 
 def turn_about_y(d: Vec) -> Vec:
-    """Return d turned by 90° about y; z along y, zeros for zeros."""
+    """Return d turned by 90° about y; z along y."""
     across = np.array([d[2], 0.0, -d[0]])
     size = float(np.linalg.norm(across))
     if size < _ALONG:
@@ -118,8 +118,9 @@ def turn_about_y(d: Vec) -> Vec:
 def to_eef(D: Vec, R_eef_grasp: Vec, point: Vec, speeds: AxisSpeeds) -> Vec:
     """Return grasp-frame columns D in the eef frame, (7, k), in [-1, 1].
 
-    Columns beyond the eef's ``speeds`` are scaled as a whole. ``point`` is the grasp
-    frame's origin in the eef frame, (3,), [m].
+    Columns beyond ``speeds`` are scaled as a whole. ``point`` is the grasp frame's
+    origin
+    in the eef frame, (3,), [m].
     """
     moved = np.empty_like(D)
     moved[3:6], moved[6] = R_eef_grasp @ D[3:6], D[6]

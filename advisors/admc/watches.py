@@ -35,9 +35,9 @@ class Hold:
         """Return whether the object is held.
 
         Args:
-            asked: Commanded opening, 0 … 1.
-            measured: Measured opening, 0 … 1.
-            distance: From fingertips to object, [m].
+            asked: Opening, 0 … 1.
+            measured: Opening, 0 … 1.
+            distance: Fingertips to object, [m].
         """
         if self.is_held:
             is_open = asked > self._opening + _OPENS

@@ -21,7 +21,7 @@ class Columns:
     """Columns that are continuous over time."""
 
     def __init__(self, alike: float) -> None:
-        """Set ``alike``, the share within which variances are similar."""
+        """Set ``alike``, the share of similar variances."""
         self._alike = alike
         self._last: Vec | None = None
 

@@ -75,7 +75,7 @@ camera's own acceleration."""
 
 
 class Viewpoint(Advisor):
-    """Solves for a goal, and moves a copy of the arm to it."""
+    """Solves for a goal, and moves an arm's copy to it."""
 
     config: ViewpointConfig
 

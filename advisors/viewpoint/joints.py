@@ -1,9 +1,9 @@
 """Joints of an arm whose camera looks at a target (Eq. 2, line 1).
 
 Θ = argmin Σ w_i f_i(Θ): target on the axis (Eq. 4), camera at its goal (Eq. 10) and
-upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Each loss is
-replaced by the parabola of the same slope. Changes count per 1/80 s, the paper's
-period.
+upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Losses are
+replaced
+by the parabola of the same slope. Changes count per 1/80 s, the paper's period.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018.
@@ -40,11 +40,11 @@ class JointWishes(NamedTuple):
     """Losses of the arm.
 
     Attributes:
-        look: Target's distance from the camera's axis (Eq. 4), [m].
-        goal: Camera's distance from its goal (Eq. 10), [m].
+        look: Target from the camera's axis (Eq. 4), [m].
+        goal: Camera from its goal (Eq. 10), [m].
         upright: Vertical part of its x axis (Eq. 9).
-        joints: Joint change in 1/80 s (Eq. 8), [rad].
-        camera: Camera displacement in 1/80 s, [m].
+        joints: Change in 1/80 s (Eq. 8), [rad].
+        camera: Displacement in 1/80 s, [m].
     """
 
     look: Wish = Wish(5.0, r=10.0, power=2)
@@ -76,7 +76,7 @@ class JointSolver:
     """Stepwise solver of a limb's joints.
 
     Attributes:
-        clearance: Least distance of the arms after the last step, [m].
+        clearance: Least, after the last step, [m].
     """
 
     def __init__(
@@ -141,7 +141,6 @@ class JointSolver:
         return q
 
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
-        """Return A and b of the step A Δq = b."""
         # kernels, none of which is loaded where plug-ins are only listed
         from paprle.advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
 
@@ -191,7 +190,6 @@ class JointSolver:
         b += weight * row * lack
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
-        """Return distance [m], body, nearest point and direction."""
         from paprle.advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
 
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)

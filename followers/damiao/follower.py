@@ -1,4 +1,4 @@
-"""Follower: one arm of Damiao motors per limb and channel."""
+"""Follower: arms of Damiao motors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DamiaoFollower(Follower):
         return "whether the motors answer and are well"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report missing or inactive channels, and limbs of other sizes."""
+        """Report missing or inactive channels, and other limbs."""
         try:
             self._check_limbs()
             channels = self._list_channels()
@@ -68,7 +68,7 @@ class DamiaoFollower(Follower):
         return tuple(f"env 'damiao': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Return the description; the arms get torque where they are.
+        """Return the description; arms get torque in place.
 
         Raises:
             DeviceError: If a motor is silent, faulty, another, or commanded by others.
@@ -110,7 +110,7 @@ class DamiaoFollower(Follower):
             yield from examine(self._make_arm(limb, channel).bus, limb.name)
 
     def read(self) -> FollowerState:
-        """Return the newest state, with the oldest stamp of all arms."""
+        """Return the newest state; the oldest arm's stamp."""
         check_open("damiao", self._arms)
         states = [_read(*one) for one in self._arms]
         state = join_states(len(self.robot.joint_names), states)

@@ -24,7 +24,7 @@ from paprle.hardware.serial_bus.goal_thread import BusSettings
 
 
 class DynamixelArm(ServoArm[BusThread, JointMap]):
-    """The arm's joints, then the gripper's; ``specs`` in the order of ``names``."""
+    """Arm joints, then the gripper's; ``specs`` in the order of ``names``."""
 
     def __init__(
         self, config: DynamixelConfig, limb: LimbInfo, port: str, clock: Clock
@@ -40,9 +40,9 @@ class DynamixelArm(ServoArm[BusThread, JointMap]):
         """Connect, check the servos, and hold the arm in place.
 
         Raises:
-            DeviceError: If it is missing, faulty, set up for another robot, or limited
-                more than ``robot``.
-            MissingDependency: If the SDK is not installed.
+            DeviceError: If it is missing, faulty, set up for another robot, or too
+                limited.
+            MissingDependency: Without the SDK.
         """
         try:
             self.bus.open()
@@ -96,7 +96,7 @@ def describe_problems(err: BusError) -> str:
 
 
 def make_specs(config: DynamixelConfig, limb: LimbInfo) -> tuple[PositionSpec, ...]:
-    """Return a limb's servos in the order of ``list_joints``."""
+    """Return a limb's servos, as ``list_joints``."""
     last = limb.gripper.joint if limb.gripper else ""
     return tuple(
         PositionSpec(

@@ -1,4 +1,4 @@
-"""Follower: one arm of Dynamixel servos per limb and port."""
+"""Follower: arms of Dynamixel servos."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DynamixelFollower(ServoFollower[DynamixelArm]):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether a servo lacks a trusted watchdog, which would stop it."""
+        """Whether a servo lacks a trusted watchdog."""
         config = self.config
         names = [name for limb in self.robot.limbs for name in list_joints(limb)]
         return any(is_small(config.models.get(name, config.model)) for name in names)

@@ -1,4 +1,4 @@
-"""Joint positions of an arm by its servos' angles; pure."""
+"""Joint positions by servo angles; pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JointMap:
 
 
 def make_map(config: DynamixelConfig, limb: LimbInfo) -> JointMap:
-    """Return the map of a limb's servos, the gripper's last.
+    """Return a limb's map, the gripper's last.
 
     The gripper's is linear between its ends.
     """
@@ -60,13 +60,13 @@ def find_tight_limits(
     ranges: Sequence[tuple[float, float]],
     limits: tuple[Vec, Vec],
 ) -> Mapping[str, float]:
-    """Return the robot's limits beyond those of its servos, by config key.
+    """Return the robot's limits beyond its servos', by config key.
 
     Args:
         names: Joints, the gripper's last.
         found: Their map.
-        ranges: Lowest and highest angle of each servo, [rad].
-        limits: The robot's lower and upper limits, (n,) each.
+        ranges: Servo angles, [rad].
+        limits: Lower and upper, (n,) each.
     """
     ends = np.array(
         [found.to_joints(np.array(end)) for end in zip(*ranges, strict=True)]

@@ -36,7 +36,7 @@ _CALIBRATE = "calibrate it: paprle calibrate follower=… env=feetech"
 
 
 class FeetechArm(ServoArm[BusThread, JointMap]):
-    """The arm's joints, then the gripper's; ``specs`` in the order of ``names``."""
+    """Arm joints, then the gripper's; ``specs`` in the order of ``names``."""
 
     def __init__(
         self, config: FeetechConfig, limb: LimbInfo, port: str, clock: Clock
@@ -51,13 +51,11 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
     def open(self, robot: RobotInfo, calibration: str) -> None:
         """Connect, check calibration and limits, and hold the arm in place.
 
-        Args:
-            robot: Has the limits to reach.
-            calibration: LeRobot's file or its name; empty: the servos'.
+        ``calibration`` is LeRobot's file or its name; empty: the servos'.
 
         Raises:
             DeviceError: If it is missing, faulty, or not calibrated.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         self.connect()
         try:
@@ -73,7 +71,7 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
 
         Raises:
             DeviceError: If one is missing or faulty.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         try:
             self.bus.open()
@@ -138,10 +136,10 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
         )
 
     def find_map(self, calibration: str) -> JointMap:
-        """Return the map of its joints, by a file or its opened servos.
+        """Return the map of a file or the opened servos.
 
         Raises:
-            DeviceError: If the file is missing, or the servos are uncalibrated.
+            DeviceError: If the file is missing, or servos are uncalibrated.
         """
         return self._make_map(calibration, self.bus.stored)
 
@@ -201,7 +199,7 @@ def describe_problems(err: BusError) -> str:
 
 
 def make_specs(config: FeetechConfig, limb: LimbInfo) -> tuple[ServoSpec, ...]:
-    """Return a limb's servos in the order of ``list_joints``."""
+    """Return a limb's servos, as ``list_joints``."""
     last = limb.gripper.joint if limb.gripper else ""
     return tuple(
         ServoSpec(

@@ -1,4 +1,4 @@
-"""Calibration of arms, kept at the servos and in LeRobot's files."""
+"""Calibration at the servos and in LeRobot's files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def calibrate_arms(
         names: LeRobot's file or its name by limb; empty: none.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        ``env`` keys that servos cannot keep, and the ``files``.
+        ``env`` keys that servos cannot keep, and ``files``.
 
     Raises:
         BusError: If a servo keeps its torque, or not its calibration.
@@ -59,7 +59,7 @@ def calibrate_arms(
 
 
 def find_target(name: str, limb: str) -> Path:
-    """Return the file to write for a limb."""
+    """Return a limb's file to write."""
     if name.endswith(".json"):
         return Path(name).expanduser()
     return name_file(name or f"paprle_{limb}", is_leader=False)

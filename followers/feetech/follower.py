@@ -1,4 +1,4 @@
-"""Follower: one arm of Feetech servos per limb and port."""
+"""Follower: arms of Feetech servos."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FeetechFollower(ServoFollower[FeetechArm]):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether arms go on: a servo reaches its last goal and holds."""
+        """Whether arms go on; servos hold their last goal."""
         return True
 
     @property
@@ -45,7 +45,7 @@ class FeetechFollower(ServoFollower[FeetechArm]):
         return "whether the servos answer, are calibrated and well"
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue:
-        """Guide a calibration of the opened arms, which lose their torque."""
+        """Calibrate opened arms, which lose their torque."""
         self._is_calibrating = True
         return self._calibrate(joints)
 

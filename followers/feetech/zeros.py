@@ -1,4 +1,4 @@
-"""Joint zeros and limits of an arm by its calibration; pure."""
+"""Joint zeros and limits by calibration; pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class JointMap:
     """q = sign · angle + shift; arrays (n,).
 
     Attributes:
-        q_min: Lower ends of the calibrated ranges, [rad].
-        q_max: Upper ends, [rad].
+        q_min: Of the calibrated ranges, [rad].
+        q_max: [rad].
     """
 
     sign: Vec
@@ -39,7 +39,7 @@ class JointMap:
         return q
 
     def to_servos(self, q: Vec) -> Vec:
-        """Return servo angles, clipped to the calibrated ranges, [rad]."""
+        """Return servo angles, clipped to calibrated ranges, [rad]."""
         angle: Vec = self.sign * (np.clip(q, self.q_min, self.q_max) - self.shift)
         return angle
 
@@ -50,12 +50,12 @@ def make_map(
     middles: Sequence[float],
     gripper: GripperInfo | None,
 ) -> JointMap:
-    """Return the map of an arm's servos, the gripper's last.
+    """Return an arm's map, the gripper's last.
 
     Args:
         motors: Calibration of each servo.
-        homings: Current homing offsets, [counts].
-        middles: Arm joints in the middle of their ranges, [rad].
+        homings: Current offsets, [counts].
+        middles: Arm joints at mid-range, [rad].
         gripper: None without one.
     """
     sign = np.array([float(motor.sign) for motor in motors])
@@ -77,7 +77,7 @@ def make_map(
 def find_tight_limits(
     names: Sequence[str], found: JointMap, q_min: Vec, q_max: Vec
 ) -> Mapping[str, float]:
-    """Return the robot's limits beyond the calibrated ranges, by config key."""
+    """Return limits beyond the calibrated ranges, by config key."""
     keys: dict[str, float] = {}
     for i, name in enumerate(names):
         if found.q_min[i] > q_min[i] + _TIGHT:
@@ -90,7 +90,7 @@ def find_tight_limits(
 def find_unreachable(
     names: Sequence[str], found: JointMap, stored: Sequence[Stored]
 ) -> list[str]:
-    """Return joints whose calibrated range exceeds a servo's valid positions.
+    """Return joints whose calibrated range exceeds a servo's positions.
 
     Beyond the end of its counts, a servo goes the other way round.
     """

@@ -13,7 +13,7 @@ Finding = tuple[bool, str]
 
 
 def diagnose(arm: FrankaArm, limb: LimbInfo) -> Iterator[Finding]:
-    """Yield findings on a closed arm, which is closed again."""
+    """Yield findings; leave the arm closed."""
     where = f"{limb.name}, {arm.name}"
     try:
         arm.greet()

@@ -1,4 +1,4 @@
-"""Follower: one Franka arm per limb and control unit."""
+"""Follower: Franka's arms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POOR = 0.9  # chosen: share of commands in time; less is a computer that is lat
 
 
 class FrankaFollower(VendorFollower[FrankaArm]):
-    """Franka's arms and hands; without power-off: closed, they hold."""
+    """Franka's arms and hands, which hold when closed."""
 
     config: FrankaConfig
     env = "franka"
@@ -43,7 +43,7 @@ class FrankaFollower(VendorFollower[FrankaArm]):
         return "whether the control units answer and are well"
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one goal to each arm and hand, without waiting.
+        """Give each arm and hand a goal.
 
         Raises:
             CommandError: If its shape is wrong, or not finite.

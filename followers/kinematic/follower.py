@@ -1,4 +1,4 @@
-"""Follower without dynamics: plant, joint order and faults."""
+"""Follower without dynamics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KinematicFollower(Follower):
         self._n_periods = 0
 
     def open(self) -> FollowerInfo:
-        """Return the description; joints stand at the start position.
+        """Return the description, at the start position.
 
         Raises:
             DeviceError: If ``q_start`` names an unknown joint.

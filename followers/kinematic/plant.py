@@ -1,4 +1,4 @@
-"""Joints with a dead time and a first-order lag, solved exactly.
+"""Joints with dead time and first-order lag, solved exactly.
 
 Commands are linear from u_{k-1} to u_k after ``step(u_k)``; a ramp's delay is
 dead_time + time_constant.
@@ -54,7 +54,7 @@ class Plant:
         self.step(self._commands[-1])
 
     def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
-        """Solve ẋ = (r − x)/τ for a linear command."""
+        """Solve ẋ = (r − x)/τ."""
         # ẋ = (r − x)/τ with r = r₀ + a s has x = r₀ + a (s − τ) + (x₀ − r₀ + a τ)
         # e^{−s/τ}.
         slope, tau = (end - begin) / dt, self._time_constant

@@ -1,4 +1,4 @@
-"""Follower: several arms, each driven by its own plug-in."""
+"""Follower: several arms, each with its plug-in."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MixFollower(Follower):
         return "; ".join(part.name(text) for part, text in told if text)
 
     def preflight(self) -> list[str]:
-        """Report limbs without an env, shared addresses, and obstacles."""
+        """Report missing envs, shared addresses, and obstacles."""
         if self._problems:
             return self._problems
         return [text for part in self._parts for text in part.preflight()]
@@ -79,7 +79,7 @@ class MixFollower(Follower):
         return told
 
     def diagnose(self) -> Iterator[tuple[bool, str]] | None:
-        """Examine all closed arms; None where none can be."""
+        """Examine closed arms, if any can be."""
         if self._problems:
             return iter([(False, text) for text in self._problems])
         looks = [(part, part.follower.diagnose()) for part in self._parts]
@@ -92,7 +92,7 @@ class MixFollower(Follower):
         )
 
     def open(self) -> FollowerInfo:
-        """Return the description, the worst of all arms'; on failure none stays open.
+        """Return all arms' worst description; on failure none stays open.
 
         Raises:
             DeviceError: With all arms that do not open, by limb.
@@ -137,7 +137,7 @@ class MixFollower(Follower):
         return self._join_states(states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Command every arm, also after one fails.
+        """Command every arm, even after a failure.
 
         Raises:
             CommandError: If its shape is wrong, or not finite.

@@ -1,4 +1,4 @@
-"""Arms of a robot as followers of their own."""
+"""Arms as followers of their own."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ _ADDRESSES = ("host", "port", "channel")
 
 @dataclass(frozen=True)
 class Part:
-    """One arm of a robot.
-
-    Attributes:
-        ids: Its joints' indices in the robot, in its own order.
-    """
+    """One arm; ``ids`` are its joints in the robot, in its order."""
 
     limb: str
     ids: tuple[int, ...]
@@ -42,7 +38,7 @@ class Part:
         return self.follower.robot.limbs[0].name
 
     def name(self, text: str) -> str:
-        """Return its follower's text with this robot's limb and keys."""
+        """Return its follower's text with this robot's names."""
         text = text.removeprefix(f"{self.own_limb}: ").removeprefix(f"{self.limb}: ")
         text = _ENV_KEY.sub(f"env.{self.limb}.", text)
         text = _LIMIT_KEY.sub(rf"follower.limits.\1.{self.limb}_", text)
@@ -100,7 +96,7 @@ def make_parts(
 
 
 def find_owner(name: str, limbs: Iterable[str]) -> str:
-    """Return the limb that prefixes a joint or link with ``_``, or ""."""
+    """Return the limb that prefixes a name, or ""."""
     fitting = [limb for limb in limbs if name.startswith(f"{limb}_")]
     return max(fitting, key=len, default="")
 
@@ -111,7 +107,7 @@ def take_robot(robot: RobotInfo, limb: str, config: Any) -> RobotInfo:
     Limits and home are the robot's; names lose the limb prefix.
 
     Raises:
-        DeviceError: If the limb has links or joints of another one.
+        DeviceError: If it has links or joints of another limb.
     """
     limbs = [one.name for one in robot.limbs]
     is_own = {name: find_owner(name, limbs) == limb for name in robot.joint_names}

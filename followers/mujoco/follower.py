@@ -1,4 +1,4 @@
-"""Follower in MuJoCo: one simulated period per write."""
+"""Follower in MuJoCo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class MujocoFollower(Follower):
-    """A robot in MuJoCo; a stall of the gate lasts several periods."""
+    """A robot in MuJoCo; a gate's stall lasts several periods."""
 
     config: MujocoConfig
 
@@ -62,7 +62,7 @@ class MujocoFollower(Follower):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Return the description; the model starts at home.
+        """Return the description, at home.
 
         Raises:
             DeviceError: If MuJoCo cannot simulate the robot, or a view has no display.
@@ -191,7 +191,6 @@ class MujocoFollower(Follower):
 
 
 def _compute_lag(config: MujocoConfig) -> float:
-    """Return the state's delay behind a ramp, [s]."""
     # A command held for a period is half a period ahead of the ramp at its end, and
     # damping taken implicitly half a time step.
     lag = compute_lag(config.natural_frequency)
@@ -199,7 +198,6 @@ def _compute_lag(config: MujocoConfig) -> float:
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:
-    """Return pose indices in ``qpos``, (o, 7); None if fixed."""
     # A free joint has quat_wxyz. What carries no object has none: then there are no
     # rows.
     if not names or not set(names) <= set(begins):

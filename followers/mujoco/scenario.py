@@ -1,4 +1,4 @@
-"""AdaptiX scenario: place the block on the target repeatedly (X24, X25)."""
+"""AdaptiX scenario: place the block repeatedly (X24, X25)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Scenario:
         return self._grasp.is_held
 
     def hold_back(self) -> None:
-        """Limit a holding hand's command, before the period."""
+        """Limit a holding hand's command."""
         self._grasp.hold_back()
 
     def step(self) -> None:

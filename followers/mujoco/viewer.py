@@ -30,12 +30,12 @@ _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 
 
 def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None]:
-    """Yield the newest qpos, length ``nq``, at 60 Hz until the sender ends.
+    """Yield the newest qpos at 60 Hz until the sender ends.
 
     Args:
         nq: Length of qpos.
         state_fd: Of the mailbox.
-        alive_fd: Pipe held open by the sender.
+        alive_fd: Pipe of the sender.
     """
     mailbox = Mailbox(make_layout(nq), state_fd)
     while True:

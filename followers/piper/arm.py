@@ -81,12 +81,12 @@ class PiperArm:
 
         Args:
             home: (6,), [rad].
-            q_min: Lower limits, (6,), [rad].
-            q_max: Upper limits, (6,), [rad].
+            q_min: (6,), [rad].
+            q_max: (6,), [rad].
 
         Raises:
             DeviceError: If it is missing, faulty, or commanded by another.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         try:
             self._bus.open()
@@ -106,8 +106,6 @@ class PiperArm:
 
     def read(self) -> tuple[int, Vec, Vec, Vec]:
         """Return stamp [ns], positions, speeds and efforts; set ``stop_reason``.
-
-        Six joints, then a gripper.
 
         Raises:
             DeviceError: If it is not open.
@@ -137,7 +135,7 @@ class PiperArm:
     def write(self, q_cmd: Vec) -> None:
         """Send a target for six joints and any gripper.
 
-        After a stop, nothing is sent until the command matches the position.
+        After a stop, commands must first match the position.
         """
         if self._is_muted:
             is_near = np.abs(q_cmd[:N_ARM] - self._q).max() < _SAME_PLACE
@@ -161,7 +159,7 @@ class PiperArm:
         return self._bus.n_dropped > self._n_dropped
 
     def find_held(self, q: Vec) -> Vec:
-        """Return the last sent target, or the position, (n,)."""
+        """Return the last target or the position, (n,)."""
         left = self._left if self.is_behind else self._sent
         return q if left is None else left
 

@@ -48,7 +48,7 @@ class PiperFollower(Follower):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether arms go on: one completes its last target."""
+        """Whether arms go on, to their last target."""
         return True
 
     def preflight(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class PiperFollower(Follower):
         return "whether the arms answer and are well"
 
     def open(self) -> FollowerInfo:
-        """Return the description; arms are powered without motion.
+        """Return the description, without motion.
 
         Raises:
             DeviceError: If an arm is unreachable, faulty, or commanded by another.
@@ -105,7 +105,7 @@ class PiperFollower(Follower):
             yield False, text
 
     def read(self) -> FollowerState:
-        """Return the newest state, with the oldest stamp of all arms."""
+        """Return the newest state; the oldest arm's stamp."""
         check_open("can", self._arms)
         states = []
         for arm, ids in self._arms:

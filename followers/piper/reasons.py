@@ -87,7 +87,7 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
 
 
 def describe_stroke(stroke: int | None) -> str:
-    """Return a warning of a gripper without stroke, which reads 0."""
+    """Return a warning of a gripper without stroke."""
     if stroke != 0:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Conversions between SI units and the arm's integers."""
+"""SI units and the arm's integers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 
 def is_too_old(version: tuple[int, int, int]) -> bool:
-    """Return whether the SDK does not support this firmware."""
+    """Return whether the SDK lacks support."""
     return version < _OLDEST
 
 
@@ -48,7 +48,7 @@ class Units:
         self._torque = 1e-3 * np.array(QUARTER if is_quartered else (1.0,) * 6)
 
     def to_angles(self, q: Vec) -> list[int]:
-        """Return six joints [rad] in 0.001°, clipped to the limits."""
+        """Return six joints [rad] in 0.001°, clipped."""
         angles = np.rint(np.degrees(q - self._shift) * 1e3).astype(np.int64)
         return [int(x) for x in np.clip(angles, *self.limits.T)]
 
@@ -63,7 +63,7 @@ class Units:
         return tau
 
     def allows(self, q: Vec) -> bool:
-        """Return whether six joints [rad] are within the limits."""
+        """Return whether joints [rad] are within limits."""
         angles = np.degrees(q - self._shift) * 1e3
         low, high = self.limits.T
         return bool(((low <= angles) & (angles <= high)).all())
@@ -76,7 +76,7 @@ class Units:
             q_max: Robot's, (6,), [rad].
 
         Yields:
-            Joint from 0, ``q_min`` or ``q_max``, and the required value, [rad].
+            Joint from 0, ``q_min`` or ``q_max``, and required value, [rad].
         """
         low, high = np.radians(self.limits.T * 1e-3) + self._shift
         for joint in range(len(low)):
@@ -87,10 +87,10 @@ class Units:
 
 
 def to_opening(finger: float) -> int:
-    """Return one finger's travel [m] as opening, [0.001 mm]."""
+    """Return a finger's travel [m] as opening, [0.001 mm]."""
     return round(2e6 * finger)
 
 
 def to_finger(opening: int) -> float:
-    """Return an opening [0.001 mm] as one finger's travel, [m]."""
+    """Return an opening [0.001 mm] as a finger's travel, [m]."""
     return 0.5e-6 * opening

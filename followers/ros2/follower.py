@@ -1,4 +1,4 @@
-"""Follower behind ROS: drives a ``RosRobot`` by its description."""
+"""Follower behind ROS."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RosFollower(Follower):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether the robot goes on; only trajectories carry a stop."""
+        """Whether the robot goes on; trajectories stop."""
         commands = filter(None, self.config.commands.values())
         return any(command.kind != "trajectory" for command in commands)
 
@@ -55,7 +55,7 @@ class RosFollower(Follower):
         return "whether the robot is in the graph, and nobody else commands it"
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield rate and age of its states, without publishing."""
+        """Yield rate and age of states, without publishing."""
         spec = self._make_spec()
         try:
             bus = open_bus(self.config, f"{self.config.node}_doctor")
@@ -140,7 +140,7 @@ class RosFollower(Follower):
             raise DeviceError(f"ros: {err}") from err
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - power is the robot's to switch
-        """Leave the graph; the robot holds its last command."""
+        """Leave the graph; the robot holds."""
         self._remote = None
         if self._bus is not None:
             self._bus.close()

@@ -1,4 +1,4 @@
-"""Follower: one Universal Robots arm per limb and controller."""
+"""Follower: Universal Robots' arms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follower: one UFACTORY arm per limb and control box."""
+"""Follower: UFACTORY's arms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WARM = 70  # [°C] chosen: joints stop by themselves some way above (S15)
 
 
 class XArmFollower(VendorFollower[XArm]):
-    """UFACTORY's arms, with grippers at their control boxes."""
+    """UFACTORY's arms, with their boxes' grippers."""
 
     config: XArmConfig
     env = "xarm"
@@ -37,7 +37,7 @@ class XArmFollower(VendorFollower[XArm]):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether arms go on: one reaches its last target and holds."""
+        """Whether arms go on, to their last target."""
         return True
 
     @property
@@ -46,7 +46,7 @@ class XArmFollower(VendorFollower[XArm]):
         return "whether the control boxes answer and are well"
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm and gripper, without waiting.
+        """Give each arm and gripper a target.
 
         Raises:
             CommandError: If its shape is wrong, or not finite.

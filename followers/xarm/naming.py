@@ -18,7 +18,7 @@ _EDGE = 1e-3  # [rad] chosen: limits are published in whole degrees
 
 
 def find_other_model(robot: str, found: Identity) -> str:
-    """Return why a robot's name contradicts its control box, or "".
+    """Return a contradiction of robot name and box, or "".
 
     A ``follower=`` name without a model fits all.
     """
@@ -34,7 +34,7 @@ def find_other_model(robot: str, found: Identity) -> str:
 
 
 def find_tighter(names: tuple[str, ...], q_min: Vec, q_max: Vec, limits: Vec) -> str:
-    """Return settings that tighten a robot's limits to its arm's, or "".
+    """Return settings that tighten limits to the arm's, or "".
 
     Args:
         names: Joints.

@@ -104,7 +104,7 @@ class LedLimb:
         )
 
     def open(self) -> list[str]:
-        """Connect and carry the arm's weight; return problems.
+        """Connect and carry the arm's weight.
 
         Returns:
             The problems.
