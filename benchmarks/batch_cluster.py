@@ -3,9 +3,8 @@
 python -m benchmarks.batch_cluster [--cells 2000] [--cores 1] [--out FOLDER]
 
 Two network namespaces with a Ray node each run short sessions over bad networks; at
-half
-of the cells one node is killed. Tables are compared byte by byte with those of local
-processes. Needs root, iproute2 and `pip install 'paprle[ray]'`. With `--out`, an
+half of the cells one node is killed. Tables are compared byte by byte with those of
+local processes. Needs root, iproute2 and `pip install 'paprle[ray]'`. With `--out`, an
 interrupted run continues.
 """
 

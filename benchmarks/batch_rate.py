@@ -5,8 +5,7 @@ python -m benchmarks.batch_rate --sessions
 
 Runs `paprle batch` over a bad network, with equal cells per worker; rates count while
 all workers are warm and busy. Instant workers then show a driver's memory. `linear` is
-1
-where N workers do N times as much as one. Exits with 1 below 0.9, or if the driver's
+1 where N workers do N times as much as one. Exits with 1 below 0.9, or if the driver's
 memory grew. ``--sessions`` measures warm, recorded sessions.
 """
 

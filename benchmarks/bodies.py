@@ -11,11 +11,8 @@ example-robot-data, as ``new-robot`` writes it, in random postures:
 
 Pinocchio and coal judge the URDF's meshes, for links with two or more joints between
 that move against each other, but for printed pairs that touch in 95 % of postures (as
-in
-MoveIt's Setup Assistant), or in half and at mid-range. Adjacent links are not missed;
-if
-they touch while the gate keeps them apart, the posture is not free. ``period`` is the
-median gate step towards random goals, [µs].
+in MoveIt's Setup Assistant), or in half and at mid-range. Adjacent links are not
+missed; if they touch while the gate keeps them apart, the posture is not free.
 """
 
 from __future__ import annotations
@@ -202,7 +199,7 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
 
 
 def time_gate(robot: RobotModel) -> float:
-    """Return the median gate step, [µs]."""
+    """Return the median gate step towards random goals, [µs]."""
     gate = Gate(robot, h=H, allow_no_bodies=True)
     rng = np.random.default_rng(3)
     low, high = np.maximum(robot.q_min, -np.pi), np.minimum(robot.q_max, np.pi)

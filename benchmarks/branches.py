@@ -1,11 +1,9 @@
 """Choice of a start posture that follows most of a path.
 
 ``python -m benchmarks.branches [MOTIONS [FILE …]]``: feasible random motions, and
-files'
-poses within reach. The judge leads hundreds of postures by damped least squares, as a
-session does. Per robot: motions in which the chosen and the home-nearest posture equal
-the
-best, mean shares, and time. Exits with 1 if the chosen one is ever worse.
+files' poses within reach. The judge leads hundreds of postures by damped least squares,
+as a session does. Per robot: motions in which the chosen and the home-nearest posture
+equal the best, mean shares, and time. Exits with 1 if the chosen one is ever worse.
 """
 
 from __future__ import annotations

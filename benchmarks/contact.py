@@ -4,10 +4,9 @@
 
 press: 5 cm into a wall, then 20 cm along it; printed is the final side deviation.
 far: N random goals from home, by seeds from FIRST, for four times V's duration, at
-least
-8 s. Printed are reached goals, and of blocked ones, split at a joint error of 0.3 rad:
-rest (0.01 rad/s) within 0.5 s of contact, from when no joint gains a fifth of V;
-reversals by half of A and more; and those that still move.
+least 8 s. Printed are reached goals, and of blocked ones, split at a joint error of 0.3
+rad: rest (0.01 rad/s) within 0.5 s of contact, when no joint gains on its goal by a
+fifth of V any more; reversals by half of A and more; and those that still move.
 """
 
 from __future__ import annotations

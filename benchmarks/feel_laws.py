@@ -1,12 +1,12 @@
 # ruff: noqa: SLF001 - what is posted is told apart by whom it renders
 """Felt contact: this product's laws beside FACTR's and upstream's.
 
-One XC330-T288 joint by its supply's current, 0.3 m from the hand; a bus 2.5 ms late;
-a follower of 20 ms dead time and 40 ms of lag at a wall of 600 N·m/rad. FACTR's law:
+One XC330-T288 joint by its supply's current, 0.3 m from the hand; a bus 2.5 ms late; a
+follower of 20 ms dead time and 40 ms of lag at a wall of 600 N·m/rad. FACTR's law:
 ``torque_feedback``, −gain / 94.57 of an ideal external torque, gain 3, no damping, 400
 Hz (the maker's: 500). Upstream's: PAPRLE's Eq. 8 at 100 Hz, K = 1 N·m/rad
-(unpublished).
-Both use this product's torque map and caps; without, they would be stronger, but off.
+(unpublished). Both use this product's torque map and caps; without, they would be
+stronger, but off.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Rig(rig_of.FeelRig):
     """A rig with the servo's own torque map.
 
     Attributes:
-        work: Of delivered torques on the hand, without friction.
+        work: Net work of sent torques on the hand, without friction.
         worst: Its maximum.
-        given: Of the whole leader, gears included.
+        given: Net work of the whole leader, gears included.
         most_given: Its maximum.
         felt: Rendered torques by step, [N·m].
     """
@@ -217,7 +217,7 @@ def measure_presses(law):
 
 
 def measure_hit(law):
-    """Return a wall's force share 2.5 s after 0.9 m/s."""
+    """Return a wall's force share 2.5 s after a hit of 0.9 m/s."""
     felt = make_rig(law, press(3.0, 0.3), "normal", 0.005).run(4.5)
     return float(-felt["tau"][-400:, 0].mean() / CAP)
 

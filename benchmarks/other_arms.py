@@ -3,10 +3,9 @@
 python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
 
 Emulated counts become poses by the puppeteer's URDF, played on the virtual clock:
-errors
-are those of retargeting, IK and gate, at the best constant lag, means over driven ticks
-[mm]. *In limits* leaves out unreached targets, and samples until a held-back motion
-ends. ``--live`` runs emulated servos and ``run.py``.
+errors are those of retargeting, IK and gate, at the best constant lag, means over
+driven ticks [mm]. *In limits* leaves out unreached targets, and samples until a
+held-back motion ends. ``--live`` runs emulated servos and ``run.py``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Cost of pages: sessions with and without, in turn.
 
 ``python -m benchmarks.pages [demo] [PAIRS] [KEY=VALUE …]``: four page sockets, one at
-20
-kB/s, beside a recorded session of 200 Hz with two cameras; or ``make demo`` with page
-and
-3-D picture. A browser's drawing runs elsewhere, and is left out.
+20 kB/s, beside a recorded session of 200 Hz with two cameras; or ``make demo`` with
+page and 3-D picture. A browser's drawing runs elsewhere, and is left out.
 """
 
 from __future__ import annotations
@@ -54,14 +52,7 @@ Page = Callable[[str, Counter[str]], None]
 
 
 def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) -> None:
-    """Receive as a page until the session ends.
-
-    Args:
-        address: With token.
-        taken: Counter of messages, by page.
-        name: Of this page.
-        rate: [bytes/s].
-    """
+    """Receive as a page, at ``rate`` [bytes/s], until the session ends."""
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": ["paprle", token], "compression": None}
     with contextlib.suppress(WebSocketException, OSError), connect(

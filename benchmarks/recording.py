@@ -82,7 +82,6 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _measure(motion: _Motion, folder: Path, minutes: int) -> dict[str, float]:
-    """Return actions' peak memory, [MB]; raise SystemExit on failure."""
     path = folder / "episode_000000.mcap"
     journal = Journal(path, motion.layout, motion.header | {"wall_offset_ns": 0})
     for stream, records in motion.list_records(60 * minutes, 1.0):

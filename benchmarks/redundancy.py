@@ -264,8 +264,7 @@ def find_least(arm: Arm, q: Vec, path: list[pin.SE3], ddq_max: float | Vec) -> i
     """Return the first tick at which the fastest could be back.
 
     Postures on target are traced back from the arm's end to the reach's edge; from
-    there
-    each joint goes alone, from rest.
+    there each joint goes alone, from rest.
     """
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     on, turn = q[-1], round(OUT / DT)
@@ -288,7 +287,7 @@ def find_least(arm: Arm, q: Vec, path: list[pin.SE3], ddq_max: float | Vec) -> i
 
 
 def show_returns(n_paths: int, seed: int) -> None:
-    """Print the returns by arm."""
+    """Return the first tick at which the fastest could be back."""
     print(f"\nreturns: {n_paths} ways out to {BEYOND} of the reach, seed {seed}")
     print(f"{'arm':<14}{'by':<10}{'back':>8}{'median':>10}{'worst':>9}{'late':>8}"
           f"{'over V':>9}")  # fmt: skip

@@ -1,9 +1,8 @@
 """Return of arms with few joints from targets out of reach.
 
 ``python -m benchmarks.returns [PATHS]``: targets lead straight out of reach and back,
-then
-stand. Per arm: paths that end on target, worst final errors, and the median largest
-distance after a second. Exits with 1 if a path misses.
+then stand. Per arm: paths that end on target, worst final errors, and the median
+largest distance after a second. Exits with 1 if a path misses.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Roughness of commands by robot and gate rate.
 
 ``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]`` prints the rms
-commanded
-acceleration over its part below 10 Hz, the busiest joint's sign changes per second, and
-the share of periods at A. Exits with 1 if the first or second exceeds its bar.
+commanded acceleration over its part below 10 Hz, the busiest joint's sign changes per
+second, and the share of periods at A. Exits with 1 if the first or second exceeds its
+bar.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 Simulates capture, track, reconstruct, decode and render (TeleXR's contention-aware
 scheduling, T16): free, with own periods; in order; and at the paper's bound, T ≥ Σ t_i
 without the last stage, the counter-example (2.2 no. 4): the backlog grows by t_n with
-each
-frame. ``--live`` runs the product's stages in threads, free, and in order on one
+each frame. ``--live`` runs the product's stages in threads, free, and in order on one
 processor.
 """
 

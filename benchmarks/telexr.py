@@ -1,12 +1,9 @@
 """Error of teleoperation over bad networks, with and without reconstruction.
 
 ``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands and made motions
-cross
-networks there and back in virtual time, by ``benchmarks.telexr_ways``. Networks are
-those
-of ``paprle.hardware.net``, and Wi-Fi round trips (folder ``network`` beside FOLDER),
-half
-each way, 30 a second. Medians over motions, by trace and way, of
+cross networks there and back in virtual time, by ``benchmarks.telexr_ways``. Networks
+are those of ``paprle.hardware.net``, and Wi-Fi round trips (folder ``network`` beside
+FOLDER), half each way, 30 a second. Medians over motions, by trace and way, of
 
 * the teleoperation error, user against displayed robot (T2),
 * user, and displayed robot, against actual robot,
@@ -15,8 +12,7 @@ each way, 30 a second. Medians over motions, by trace and way, of
 
 and our reduction of the first and of displayed against actual robot (T13), with 95 %
 intervals of resampled motions. ``led`` is TeleXR's picture (T13), the robot at the
-newest
-capture. Poses are predicted for display only.
+newest capture.
 """
 
 from __future__ import annotations
@@ -51,8 +47,8 @@ class Run(NamedTuple):
 
     Attributes:
         user: Hand, (n, 3), [m].
-        robot: Robot.
-        shown: Displayed robot.
+        robot: (n, 3), [m].
+        shown: As displayed.
         led: Robot at the newest capture, or as shown.
         ways: From capture to known effect, [s].
         n_lost: Captures that the robot never took.

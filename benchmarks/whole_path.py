@@ -4,8 +4,7 @@ python -m benchmarks.whole_path [--leader NAME] [--follower NAME] [--env mujoco]
     [--seconds 60] [--motion sines] [--stall sleep|spin] [--json] [key=value …]
 
 Servos are emulated on pseudo-terminals. ``own`` is without the machine's standstills,
-by
-a watch of higher priority. Figures hold for an idle machine, so its free share is
+by a watch of higher priority. Figures hold for an idle machine, so its free share is
 printed. The feedback thread's are those of the session's last line.
 
 ``--stall`` stalls the feedback thread for a second (asleep, or busy) after two of

@@ -158,7 +158,7 @@ FILES = {
 
 
 def make_address(origin: Origin) -> str:
-    """Return a file's address: the repository itself without a commit."""
+    """Return a file's address; without a commit, the repository is one."""
     commit = COMMITS.get(origin.repository)
     if commit is None:
         return f"{origin.repository}/{quote(origin.path)}"
@@ -167,7 +167,7 @@ def make_address(origin: Origin) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Fetch missing files; return the failures' number."""
+    """Fetch missing files; return the number of failures."""
     import pooch  # noqa: PLC0415 - make data installs it
 
     store = pooch.create(

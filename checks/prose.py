@@ -119,7 +119,7 @@ def _judge(node: ast.AST, name: str, text: str) -> Iterator[str]:
 
 
 def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
-    """Return the findings' number by folder and kind."""
+    """Return the number of findings by folder and kind."""
     counts: dict[str, Counter[str]] = {}
     for one in findings:
         counts.setdefault(one.place, Counter())[one.kind] += 1

@@ -119,8 +119,7 @@ def to_eef(D: Vec, R_eef_grasp: Vec, point: Vec, speeds: AxisSpeeds) -> Vec:
     """Return grasp-frame columns D in the eef frame, (7, k), in [-1, 1].
 
     Columns beyond ``speeds`` are scaled as a whole. ``point`` is the grasp frame's
-    origin
-    in the eef frame, (3,), [m].
+    origin in the eef frame, (3,), [m].
     """
     moved = np.empty_like(D)
     moved[3:6], moved[6] = R_eef_grasp @ D[3:6], D[6]

@@ -2,8 +2,8 @@
 
 Θ = argmin Σ w_i f_i(Θ): target on the axis (Eq. 4), camera at its goal (Eq. 10) and
 upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Losses are
-replaced
-by the parabola of the same slope. Changes count per 1/80 s, the paper's period.
+replaced by the parabola of the same slope. Changes count per 1/80 s, the paper's
+period.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018.

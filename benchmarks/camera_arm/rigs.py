@@ -66,7 +66,6 @@ class Rig(NamedTuple):
     """A robot with a camera arm.
 
     Attributes:
-        camera: Limb of the camera.
         arm: Watched limb.
         carrier: Body of the camera, invisible to it.
         hand: Body of a camera on the hand.

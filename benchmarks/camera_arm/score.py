@@ -2,9 +2,9 @@
 
     python -m benchmarks.camera_arm.score STUDY.csv
 
-Columns: ``participant,condition``, 0 or 1 for ``bottles1 … bottles6``,
-``legos1 … legos4``, ``pills1 … pills6``, and 1 … 7 for ``ease1 … ease3`` and
-``fluency1, fluency2``.
+Columns: ``participant,condition``, 0 or 1 for ``bottles1 … bottles6``, ``legos1 …
+legos4``, ``pills1 … pills6``, and 1 … 7 for ``ease1 … ease3`` and ``fluency1,
+fluency2``.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018, section 5.2. Cronbach, "Coefficient alpha and the

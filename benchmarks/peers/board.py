@@ -57,7 +57,6 @@ class Session(NamedTuple):
     Attributes:
         columns: The peers' joints in the robot's.
         span: Ticks from first to last ENGAGED.
-        targets: Of these ticks.
     """
 
     episode: Episode

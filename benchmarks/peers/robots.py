@@ -58,8 +58,9 @@ def load_settings(name: str) -> RobotSettings:
 def make_robot(name: str, folder: Path, settings: RobotSettings | None = None) -> Robot:
     """Return a robot.
 
-    ``name`` is of configs/follower, with ``_capsules`` for cylinders, or ``table3``.
-    Session ``settings`` replace the comparison's.
+    ``name`` is of configs/follower, ``_capsules`` added for capsules in place of
+    cylinders, or ``table3``, three arms around a table. A session's ``settings``
+    replace the comparison's.
     """
     if name.startswith("table"):
         xml, settings = _make_table(int(name.removeprefix("table")))

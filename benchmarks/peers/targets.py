@@ -86,7 +86,7 @@ def make_time(n: int) -> np.ndarray:
 
 
 def keeps_limits(model: Bounds, q: np.ndarray) -> bool:
-    """Return whether (n_ticks, n) keeps limits from rest."""
+    """Return whether q (n_ticks, n) keeps limits from rest."""
     low, high = _limits(model)
     if (q < low - 1e-9).any() or (q > high + 1e-9).any():
         return False

@@ -33,7 +33,6 @@ class Expert:
         self._opening = _OPEN
 
     def __call__(self, observation):
-        """Return the next pose and opening; None: lifted."""
         block = observation["observation.environment_state"][:3].astype(float)
         if self._T is None:
             pose = observation["observation.ee_pose"].astype(float)

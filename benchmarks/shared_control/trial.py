@@ -43,7 +43,7 @@ class Trial(NamedTuple):
 
 
 def list_words(mode: str, seed: int, *, is_coarse: bool = True) -> tuple[str, ...]:
-    """Return a trial's words; ``is_coarse`` slows loops."""
+    """Return a trial's command line; ``is_coarse`` slows loops."""
     words = (
         "leader=gamepad",
         "follower=papras_7dof",

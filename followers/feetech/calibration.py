@@ -28,10 +28,7 @@ def calibrate_arms(
 ) -> Generator[str, str, dict[str, Any]]:
     """Calibrate connected arms in turn; each loses its torque first.
 
-    Args:
-        arms: Connected.
-        robot: Its URDF has the stops.
-        names: LeRobot's file or its name by limb; empty: none.
+    Stops are the URDF's; ``names`` are LeRobot's files or their names by limb.
 
     Yields:
         Questions; expects the answer.

@@ -77,12 +77,7 @@ class PiperArm:
         self.stop_reason = ""
 
     def open(self, home: Vec, q_min: Vec, q_max: Vec) -> None:
-        """Connect, check and power the arm without motion.
-
-        Args:
-            home: (6,), [rad].
-            q_min: (6,), [rad].
-            q_max: (6,), [rad].
+        """Connect, check and power the arm without motion; arrays are (6,), [rad].
 
         Raises:
             DeviceError: If it is missing, faulty, or commanded by another.

@@ -69,11 +69,7 @@ class Units:
         return bool(((low <= angles) & (angles <= high)).all())
 
     def find_tighter(self, q_min: Vec, q_max: Vec) -> Iterator[tuple[int, str, float]]:
-        """Yield arm limits tighter than the robot's, which clip commands.
-
-        Args:
-            q_min: Robot's, (6,), [rad].
-            q_max: Robot's, (6,), [rad].
+        """Yield arm limits tighter than the robot's, (6,), [rad], which clip commands.
 
         Yields:
             Joint from 0, ``q_min`` or ``q_max``, and required value, [rad].

@@ -36,11 +36,7 @@ def find_other_model(robot: str, found: Identity) -> str:
 def find_tighter(names: tuple[str, ...], q_min: Vec, q_max: Vec, limits: Vec) -> str:
     """Return settings that tighten limits to the arm's, or "".
 
-    Args:
-        names: Joints.
-        q_min: The robot's, (n,), [rad].
-        q_max: The robot's, (n,), [rad].
-        limits: The arm's, (n, 2), [rad]; (0, 2): unknown.
+    The robot's are (n,), the arm's (n, 2), [rad]; (0, 2): unknown.
     """
     words = []
     for name, low, high, own in zip(names, q_min, q_max, limits, strict=False):

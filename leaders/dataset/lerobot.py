@@ -131,7 +131,6 @@ class LerobotSource(DatasetReader):
         return sorted(places)
 
     def _inside(self, name: str) -> Path:
-        """Return a file of the dataset; refuse others."""
         path = (self.path / name).resolve()
         if not path.is_relative_to(self.path.resolve()):
             raise ValueError(f"a data_path that leaves the dataset: {name}")

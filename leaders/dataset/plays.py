@@ -16,12 +16,7 @@ from paprle.leaders.dataset.track import EpisodeTrack
 
 
 class Plays:
-    """A queue of episodes.
-
-    Attributes:
-        number: Of the current episode.
-        n_failed: Skipped episodes.
-    """
+    """A queue of episodes, with the number of skipped ones."""
 
     def __init__(
         self,

@@ -25,12 +25,9 @@ class Curve:
     """A curve through rows; holds at both ends and over gaps."""
 
     def __init__(self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_]) -> None:
-        """Fit the curve.
+        """Fit the curve through t, (n,), rising, [s], and values, (n, k).
 
-        Args:
-            t: Stamps, (n,), rising, [s].
-            values: (n, k).
-            breaks: Behind rows, (n−1,).
+        ``breaks`` are behind rows, (n−1,).
         """
         cuts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(t)]
         spans = list(pairwise(cuts))

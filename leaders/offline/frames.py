@@ -14,7 +14,6 @@ class FrameCalls:
     def __init__(
         self, frames: Sequence[AdaptixFrame], begin: float, call: Callable[..., Any]
     ) -> None:
-        """Begin at a time of the file, [s]."""
         self._frames, self._begin, self._call = frames, begin, call
         self._n_told, self._last = 0, 0.0
 

@@ -34,8 +34,7 @@ class OnnxPolicy:
     """A network with a data set's columns as inputs.
 
     Numbers are float32, (1, n), images (1, 3, height, width) in 0 … 1, as in LeRobot;
-    the
-    first output is (1, n), or a chunk (1, k, n).
+    the first output is (1, n), or a chunk (1, k, n).
     """
 
     def __init__(self, path: Path) -> None:

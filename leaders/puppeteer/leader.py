@@ -232,7 +232,6 @@ class Puppeteer(Leader):
         self._rendered: dict[str, Vec] = {}
 
     def _make_torque(self, port: str, wanted: Mapping[str, Vec]) -> Vec:
-        """Return a port's servo torques, [N·m]; lost arms get none."""
         arms, lost = self._on_port[port], self._samples.presence.lost
         tau = np.zeros(sum(len(arm.servos) for arm in arms))
         for arm in arms:

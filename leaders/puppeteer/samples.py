@@ -25,7 +25,6 @@ class SampleMaker:
     """Makes one opened rig's samples, in one thread at a time.
 
     Attributes:
-        sample: The newest, or None.
         is_quiet: The arms stand, without signals.
     """
 

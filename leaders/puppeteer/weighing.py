@@ -2,8 +2,8 @@
 
     gain · f(I) = J ddq + b dq + c sign(dq) + g(q)
 
-by least squares over all swings, with f for the motor's or the supply's current,
-by fit.
+by least squares over all swings, with f for the motor's or the supply's current, by
+fit.
 """
 
 from __future__ import annotations
@@ -106,7 +106,6 @@ def _other(model: TorqueMap) -> Kind:
 
 
 def _fit(torques: TorqueMap, swings: Sequence[Swung]) -> tuple[float, float]:
-    """Return the gain, and the rest share of variance."""
     parts, weights = [], []
     for one in swings:
         made = np.array([torques.find_torque(float(i)) for i in one.current])

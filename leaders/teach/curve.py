@@ -43,13 +43,7 @@ class Curve:
     """
 
     def __init__(self, rows: Vec, waits: Vec, bounds: tuple[Bounds, ...]) -> None:
-        """Fit the curve.
-
-        Args:
-            rows: (k, n), at least two.
-            waits: Stand at each row, (k,), [s].
-            bounds: For all columns.
-        """
+        """Fit the curve through rows, (k, n), with waits, (k,), [s]."""
         stays = np.repeat(np.arange(len(rows)), 1 + (waits > 0.0))
         self._rows = rows[stays]
         self._pauses = np.zeros(len(stays) - 1)
@@ -96,7 +90,6 @@ class Curve:
         self._h *= max(float(self._find_excess().max()), 1.0)
 
     def _find_excess(self) -> Vec:
-        """Return factors on times between rows, (k−1,)."""
         h, steps = self._h[:, None], np.diff(self._rows, axis=0)
         slopes = self._find_slopes()
         d0, d1 = slopes[:-1], slopes[1:]

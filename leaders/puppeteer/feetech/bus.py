@@ -1,8 +1,7 @@
 """A bus of limp Feetech servos.
 
 Calibrated angles are 0 in the middle of an arm joint's range, and ``closed`` to
-``open``
-for a gripper.
+``open`` for a gripper.
 """
 
 from __future__ import annotations
