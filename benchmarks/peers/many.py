@@ -30,7 +30,7 @@ Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def make_ours(robot: Robot) -> Step:
-    """Return a session's IK, to 1e-9."""
+    """Return a session's IK."""
     limbs = LimbSolver(robot.model, IkConfig(), GateConfig().position_margin)
     bases = find_bases(robot.problem)
     is_asked = np.ones(len(bases), dtype=np.bool_)

@@ -19,7 +19,7 @@ from paprle.hardware.serial_bus.port import find_obstacle
 
 
 class FeetechFollower(ServoFollower[FeetechArm]):
-    """Arms of Feetech servos; calibration leaves torque as it is."""
+    """Arms of Feetech servos; opening for calibration leaves torque as it is."""
 
     config: FeetechConfig
     env = "feetech"

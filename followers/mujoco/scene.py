@@ -36,7 +36,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
 def list_bodies(
     model: mujoco.MjModel, data: mujoco.MjData, objects: Collection[str]
 ) -> tuple[SceneBody, ...]:
-    """Return table, block and target, as they are."""
+    """Return table, block and target at their present poses."""
     geoms = {model.geom(i).name: i for i in range(model.ngeom)}
     made = []
     for name in ("table", BLOCK, TARGET):

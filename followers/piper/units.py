@@ -27,7 +27,7 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 
 def is_too_old(version: tuple[int, int, int]) -> bool:
-    """Return whether the SDK lacks support."""
+    """Return whether the firmware is too old for the SDK."""
     return version < _OLDEST
 
 

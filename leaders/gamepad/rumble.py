@@ -16,7 +16,7 @@ class Refresher:
         self._told, self._told_ns = SILENT, 0
 
     def must_tell(self, motors: Amplitudes, now_ns: int) -> bool:
-        """Return whether values are due, as sent."""
+        """Return whether values are due; count them as sent."""
         is_other = any(
             abs(a - b) > _STEP or (a == 0.0) != (b == 0.0)
             for a, b in zip(motors, self._told, strict=True)

@@ -54,7 +54,7 @@ class HandSource(Protocol):
 
 
 class Recorded:
-    """Plays a recording once, after its first image."""
+    """Plays a recording once; its first image repeats before."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         """Read a file.

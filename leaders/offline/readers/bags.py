@@ -90,7 +90,6 @@ def _read_limb(
 def _read_joints(
     bag: Bag, topic: str, limb: str, config: OfflineConfig, counts: Counter[str]
 ) -> tuple[Stamps, Rows]:
-    """Return stamps [ns] and rows, with the gripper's opening."""
     gripper = config.bag.gripper
     wanted = config.joints
     if gripper is not None and wanted:
