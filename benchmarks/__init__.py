@@ -1,4 +1,4 @@
-"""Measurements of speed, memory and accuracy; see ``docs/performance.md``."""
+"""Measurements of speed, memory and accuracy (``docs/performance.md``)."""
 
 import sys
 from pathlib import Path

@@ -42,8 +42,6 @@ _NAME = "helper"
 
 
 class _Session:
-    """A session and its gate, engaged, led by one axis."""
-
     def __init__(self, *, is_advised: bool) -> None:
         resolved = resolve(
             ["leader=autopilot", "follower=papras_7dof", "env=kinematic"]
@@ -86,7 +84,7 @@ class _Session:
         self._k = 0
 
     def step(self, push: float) -> int:
-        """Run one tick and one period; return how long the tick took, [ns]."""
+        """Run one tick and one period; return the tick's time, [ns]."""
         self._k += 1
         self.clock.now_ns += round(1e9 / _RATE)
         sample, now_ns = self._sample, self.clock()
@@ -113,7 +111,7 @@ class _Session:
         return end - begin
 
     def engage(self) -> None:
-        """Run until it has been engaged for a while."""
+        """Run until engaged for a while."""
         for _ in range(4000):
             self.step(0.0)
             if self.core.state is SessionState.ENGAGED and self._k > 500:

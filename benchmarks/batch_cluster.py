@@ -1,13 +1,11 @@
-"""Whether a batch on a Ray cluster that loses a node is that of one host, to the bit.
+"""Batch on a Ray cluster that loses a node, against one host's.
 
 python -m benchmarks.batch_cluster [--cells 2000] [--cores 1] [--out FOLDER]
 
-Makes two network namespaces joined by a cable, a Ray node in each, and runs a plan of
-short sessions over bad networks; when half of its cells are there, all processes of the
-second node are killed. The same plan is then run by processes of this host, and the
-two tables are compared byte by byte. Needs root, iproute2 and `pip install
-'paprle[ray]'`. Prints one JSON object. With `--out` what is done is kept: interrupted,
-cluster and all, it goes on with the same command.
+Two network namespaces with a Ray node each run short sessions over bad networks; at
+half of the cells one node is killed. Tables are compared byte by byte with those of
+local processes. Needs root, iproute2 and `pip install 'paprle[ray]'`. With `--out`, an
+interrupted run continues.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ CLUSTER = {  # of this run alone; a node without its token cannot join
 
 
 class Hosts:
-    """Two network namespaces, which are two hosts to Ray."""
+    """Two network namespaces as hosts of Ray."""
 
     def __init__(self):
         self.names = [f"batch-{side}-{os.getpid()}" for side in SIDES]
@@ -66,7 +64,7 @@ class Hosts:
         return ["ip", "netns", "exec", self.names[k], *words]
 
     def start_node(self, k, folder, cores):
-        """Start a Ray node and wait until it is one."""
+        """Start a Ray node."""
         where = (
             ["--head", f"--port={PORT}", "--include-dashboard=false"] if k == 0
             else [f"--address={self.addresses[0]}:{PORT}"]
@@ -83,7 +81,7 @@ class Hosts:
         )  # fmt: skip
 
     def kill_node(self, k):
-        """Kill all processes of a host; return how many there were."""
+        """Kill a host's processes; return their number."""
         listed = subprocess.run(
             ["ip", "netns", "pids", self.names[k]],
             capture_output=True, text=True, check=True,
@@ -117,10 +115,10 @@ def count(out):
 
 
 def run_on_cluster(plan, folder, args):
-    """Run the plan on two nodes, one of which dies in the middle.
+    """Run the plan on two nodes, one of which is killed.
 
     Returns:
-        What was seen of its end, and how long the last stretch took.
+        Figures of its end, and the last stretch's duration.
 
     Raises:
         SystemExit: If the batch fails.
@@ -160,7 +158,7 @@ def run_on_cluster(plan, folder, args):
 
 
 def compare(plan, folder, args):
-    """Run the plan on the cluster and here; return what came of it."""
+    """Return figures of both runs."""
     seen = folder / "ray.json"
     if not seen.exists():
         seen.write_text(json.dumps(run_on_cluster(plan, folder, args)))

@@ -1,17 +1,12 @@
-"""How many cells a second a batch does, with one worker and several, and its memory.
+"""Rate and memory of batches, by number of workers.
 
 python -m benchmarks.batch_rate [--cells 40] [--cores 2] [--many 20000]
 python -m benchmarks.batch_rate --sessions
 
-The second says what sessions of some lengths and worlds cost as a worker runs them,
-recorded and not measured, in a process that is warm.
-
-The first runs `paprle batch` of sessions over a bad network, with as many cells for
-each worker. A rate counts from when every worker is warm until the first has no work
-left: parts say when each cell was done. Then a driver is given so many cells by workers
-that take no time, and its memory is looked at. Prints one JSON object; `linear` is 1
-where N workers do N times as much as one. Exits with 1 where that is below 0.9, or
-where the driver's memory grew. Rates of a machine that others use say nothing.
+Runs `paprle batch` over a bad network, with equal cells per worker; rates count while
+all workers are warm and busy. Instant workers then show a driver's memory. `linear` is
+1 where N workers do N times as much as one. Exits with 1 below 0.9, or if the driver's
+memory grew. ``--sessions`` measures warm, recorded sessions.
 """
 
 from __future__ import annotations
@@ -68,7 +63,7 @@ def write_plan(folder, n_cells):
 
 
 def measure_rate(folder, n_workers, n_cells):
-    """Run a batch; return its cells a second, and what it said of their cost."""
+    """Return a batch's cells per second, and costs."""
     out = folder / f"out{n_workers}"
     plan = write_plan(folder, n_cells * n_workers)
     done = subprocess.run(
@@ -84,7 +79,7 @@ def measure_rate(folder, n_workers, n_cells):
 
 
 def measure_sessions():
-    """Return core-seconds and robot-seconds a core-second of each of SESSIONS."""
+    """Return SESSIONS' core-seconds, and robot-seconds per core-second."""
     costs = {name: [] for name in SESSIONS}
     for turn in range(TURNS + 1):
         for name, words in SESSIONS.items():
@@ -100,7 +95,7 @@ def measure_sessions():
 
 
 def run_session(words):
-    """Run a session as a worker does; return its length and its cost, [s]."""
+    """Return a session's length and cost in a worker, [s]."""
     with tempfile.TemporaryDirectory(prefix="session-") as folder:
         own = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         began = time.process_time()
@@ -116,7 +111,7 @@ def run_session(words):
 
 
 class Quick(Engine):
-    """Does the first cell, and gives what came of it for all others, at once."""
+    """Engine that repeats the first cell's result."""
 
     def __init__(self, place):
         self._place, self._jobs, self._first = place, [], None
@@ -141,14 +136,11 @@ class Quick(Engine):
         return [Ended(job, outcome | {"index": index})]
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
 def watch_driver(folder, n_cells):
-    """Return a driver's memory, [MB], at tenths of its cells and after its table.
-
-    And what a cell costs it, [ms], with the part that a worker would write.
-    """
+    """Return a driver's memory, [MB], by tenths, and time per cell, [ms]."""
     place = ResultStore(str(folder / "many"))
     batch = Batch(read_plan(write_plan(folder, n_cells)), place)
     held, began = [], time.monotonic()

@@ -1,27 +1,18 @@
-"""How much the bodies that the gate keeps apart are the robot's own.
+"""Agreement of the gate's bodies with the robot's own shapes.
 
-``python -m benchmarks.bodies [URDF|NAME …]``: each URDF, or those of ``ROBOTS`` in the
-package example-robot-data, is described by ``new-robot``, nothing edited, and what the
-gate keeps apart is judged in random postures of all joints by what the URDF says it
-collides with, triangles and all:
+``python -m benchmarks.bodies [URDF|NAME …]``: each URDF, or ``ROBOTS`` of
+example-robot-data, as ``new-robot`` writes it, in random postures:
 
-* ``missed``: of the postures in which two links touch, those in which some pair that
-  touches is apart for the gate, or is not kept apart at all;
-* ``unseen``: those in which the gate sees no contact whatever, nearer to what is felt;
-* ``blocked``: of the postures in which nothing touches, those in which bodies do;
-* ``far``: those of them in which the meshes are as far apart as the gate's clearance
-  between links or farther: the others would be blocked by bodies of any shape, so this
-  is what the bodies are judged by.
+* ``missed``: share of touching postures with a touching pair that the gate has apart or
+  ignores;
+* ``unseen``: those without any contact for the gate;
+* ``blocked``: share of free postures in which bodies touch;
+* ``far``: blocked ones whose meshes keep the gate's clearance, the measure of bodies.
 
-The judge has pinocchio read the URDF and coal measure the meshes; its pairs are its
-own: all links with two joints or more between that move one against the other, except
-those that touch in 95 % of the postures, which is how MoveIt's Setup Assistant tells
-what is always in collision, or in half of them and in the middle of all joints' ways,
-too: no robot is built so, and its URDF's shapes are too thick. These are printed.
-Links with one joint between, such as fingers and their palm, are not missed; where the
-gate keeps them apart and they do touch, the posture is not free.
-``pairs`` are those of bodies, and ``period`` the median of a gate's step towards random
-goals, [µs]: compare figures of one machine and one hour only.
+Pinocchio and coal judge the URDF's meshes, for links with two or more joints between
+that move against each other, but for printed pairs that touch in 95 % of postures (as
+in MoveIt's Setup Assistant), or in half and at mid-range. Adjacent links are not
+missed; if they touch while the gate keeps them apart, the posture is not free.
 """
 
 from __future__ import annotations
@@ -61,12 +52,12 @@ Pair = frozenset[str]
 
 
 class Truth:
-    """What a URDF's own shapes do, read and measured without any of ours.
+    """A URDF's own shapes.
 
     Attributes:
         names: Links of each geometry.
-        pairs: Pairs of geometries that move one against the other, as indices.
-        judged: Pairs of links with two joints or more between.
+        pairs: Indices of geometries that move against each other.
+        judged: Links with two or more joints between.
     """
 
     def __init__(self, urdf: Path) -> None:
@@ -95,7 +86,7 @@ class Truth:
         self._results = pin.GeometryData(self.geometry)
 
     def find_touching(self, q: dict[str, float]) -> set[Pair]:
-        """Return the pairs of links that touch, at positions by joint."""
+        """Return the touching pairs of links at joint positions."""
         full = pin.neutral(self.model)
         for joint, name in zip(self.model.joints, self.model.names, strict=True):
             source, scale, offset = self._mimics.get(name, (name, 1.0, 0.0))
@@ -115,7 +106,7 @@ class Truth:
         }
 
     def measure_gap(self, q: dict[str, float], pairs: set[Pair]) -> float:
-        """Return how near the links of some pairs come, at positions by joint, [m]."""
+        """Return pairs' least distance, [m]."""
         self.find_touching(q)
         gaps = []
         for a, b in self.pairs:
@@ -132,14 +123,13 @@ class Truth:
         return min(gaps, default=math.inf)
 
     def _moved_between(self, a: int, b: int) -> set[str]:
-        """Return the joints that move one geometry against the other."""
         ways = [set(self.model.supports[joint]) for joint in (a, b)]
         names = [self.model.names[joint] for joint in ways[0] ^ ways[1]]
         return {self._mimics.get(name, (name,))[0] for name in names}
 
 
 def read_mimics(urdf: Path) -> dict[str, tuple[str, float, float]]:
-    """Return what each joint that mimics follows, and how."""
+    """Return each mimic joint's leader and relation."""
     found = {}
     for joint in ET.parse(urdf).getroot().iterfind("joint"):
         mimic = joint.find("mimic")
@@ -153,7 +143,7 @@ def read_mimics(urdf: Path) -> dict[str, tuple[str, float, float]]:
 
 
 class Judged(NamedTuple):
-    """What was found of one robot."""
+    """Findings of one robot."""
 
     touching: int
     n_free: int
@@ -168,7 +158,7 @@ class Judged(NamedTuple):
 
 
 def judge(truth: Truth, robot: RobotModel) -> Judged:
-    """Compare what touches with what the gate would keep apart."""
+    """Compare contacts with the gate's pairs."""
     model = robot.make_collision_model({})
     rng = np.random.default_rng(7)
     low = np.where(np.isfinite(robot.q_min), robot.q_min, -np.pi)
@@ -209,7 +199,7 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
 
 
 def time_gate(robot: RobotModel) -> float:
-    """Return the median of a gate's step towards random goals, [µs]."""
+    """Return the median gate step towards random goals, [µs]."""
     gate = Gate(robot, h=H, allow_no_bodies=True)
     rng = np.random.default_rng(3)
     low, high = np.maximum(robot.q_min, -np.pi), np.minimum(robot.q_max, np.pi)
@@ -232,7 +222,7 @@ def name_pairs(pairs: Counter[Pair]) -> str:
 
 
 def try_robot(urdf: Path) -> bool:
-    """Judge one robot and print what was found; return whether the bars hold."""
+    """Judge one robot; return whether bars hold."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         try:
@@ -267,7 +257,7 @@ def try_robot(urdf: Path) -> bool:
 
 
 def main(words: list[str]) -> None:
-    """Judge each robot, and say how many are within the bars."""
+    """Judge each robot; print the number that pass."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bodies")
     parser.add_argument("robots", nargs="*", metavar="URDF|NAME", default=ROBOTS)
     known = {urdf.stem: urdf for urdf in find_robots()}

@@ -1,12 +1,9 @@
-"""Whether a start takes the posture that follows most of a path.
+"""Choice of a start posture that follows most of a path.
 
-``python -m benchmarks.branches [MOTIONS [FILE …]]``: motions of random joints that some
-posture follows, and the poses of files laid into the robot's reach, on several robots.
-The judge finds postures by itself, by damped least squares from hundreds of random
-ones, and leads each along the path as a session does, tick by tick. Per robot: in how
-many motions the posture chosen follows as much as the best of all, and the one that is
-nearest to home does; the mean shares; and how long choosing took. Exits with 1 if the
-posture chosen follows less than the best in any of them.
+``python -m benchmarks.branches [MOTIONS [FILE …]]``: feasible random motions, and
+files' poses within reach. The judge leads hundreds of postures by damped least squares,
+as a session does. Per robot: motions in which the chosen and the home-nearest posture
+equal the best, mean shares, and time. Exits with 1 if the chosen one is ever worse.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ SLOW = 0.3  # chosen: share of V, so that no row is missed for its speed
 
 
 class Judged(NamedTuple):
-    """What the judge found of one path: shares followed, and seconds taken."""
+    """Followed shares of one path, and seconds."""
 
     best: float
     chosen: float
@@ -54,7 +51,7 @@ class Judged(NamedTuple):
 
 
 def find_bounds(limb: Limb) -> tuple[Vec, Vec]:
-    """Return what the IK keeps within, no more than a turn, shapes (n,)."""
+    """Return the IK's bounds, (n,) each."""
     margin = GateSettings().position_margin
     return (
         np.maximum(limb.q_min + margin, -np.pi),
@@ -63,7 +60,7 @@ def find_bounds(limb: Limb) -> tuple[Vec, Vec]:
 
 
 def descend(limb: Limb, T: pin.SE3, q: Vec, n: int = 60) -> tuple[Vec, Vec]:
-    """Return where damped least squares end, and the error there, shape (6,)."""
+    """Return damped least squares' result and error, (6,)."""
     margin = GateSettings().position_margin
     low, high = limb.q_min + margin, limb.q_max - margin
     q, damping = np.clip(q, low, high), 1e-3
@@ -89,7 +86,7 @@ def descend(limb: Limb, T: pin.SE3, q: Vec, n: int = 60) -> tuple[Vec, Vec]:
 
 
 def follow(robot: RobotModel, limb: Limb, path: Vec, q_limb: Vec) -> float:
-    """Return which share of a path a session reaches that begins in a posture."""
+    """Return the share of a path followed from a posture."""
     solver = LimbSolver(robot, IkSettings(), GateSettings().position_margin)
     m, n = len(robot.limbs), len(robot.home)
     asked = np.array([one is limb for one in robot.limbs.values()])
@@ -108,7 +105,7 @@ def follow(robot: RobotModel, limb: Limb, path: Vec, q_limb: Vec) -> float:
 def find_best(
     robot: RobotModel, limb: Limb, path: Vec, rng: np.random.Generator
 ) -> float:
-    """Return the largest share that any posture follows, by brute force."""
+    """Return any posture's largest share, by brute force."""
     found: list[Vec] = []
     low, high = find_bounds(limb)
     T, best = row_to_pose(path[0, 1:]), 0.0
@@ -124,7 +121,7 @@ def find_best(
 
 
 def make_motion(limb: Limb, rng: np.random.Generator) -> Vec:
-    """Return the path of a smooth motion of random joints, shape (rows, 8)."""
+    """Return the path of a random motion, (rows, 8)."""
     low, high = find_bounds(limb)
     ends = rng.uniform(low, high, (3, len(low)))
     t = np.arange(0.0, DURATION, STEP)
@@ -138,7 +135,7 @@ def make_motion(limb: Limb, rng: np.random.Generator) -> Vec:
 
 
 def lay(limb: Limb, path: Vec, rng: np.random.Generator) -> Vec:
-    """Return a file's path, begun where a random posture has its hand."""
+    """Return a file's path from a random posture."""
     low, high = find_bounds(limb)
     T = limb.fk(rng.uniform(low, high)) * row_to_pose(path[0, 1:]).inverse()
     rows = path[:: max(1, len(path) // round(DURATION / STEP))]
@@ -146,7 +143,7 @@ def lay(limb: Limb, path: Vec, rng: np.random.Generator) -> Vec:
 
 
 def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
-    """Return how much of a path is followed from the postures of several rules."""
+    """Return followed shares by rule."""
     limb = next(iter(robot.limbs.values()))
     T, home = row_to_pose(path[0, 1:]), robot.home
     postures = Postures(robot, GateSettings(), IkSettings())
@@ -167,14 +164,14 @@ def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
 
 
 def read(path: str) -> Vec:
-    """Return the poses of a file of motion, shape (rows, 8)."""
+    """Return a file's poses, (rows, 8)."""
     leader = Offline(OfflineConfig(path=path, frame="relative"), time.monotonic_ns)
     (rows,) = leader.info.path.values()
     return rows
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each robot; return 1 if a better posture was missed."""
+    """Print lines by robot; return 1 for a missed posture."""
     n = int(words[0]) if words else N_MOTIONS
     files = [read(path) for path in words[1:]]
     print(

@@ -60,7 +60,7 @@ def look_from_outside() -> mujoco.MjvCamera:
 
 
 def look_through(scene: Scene, T_world_cam: np.ndarray) -> mujoco.MjvCamera:
-    """Return the camera of the camera arm, put where it was."""
+    """Return the camera arm's camera."""
     R = T_world_cam[:3, :3] @ _R_CAM_MUJOCO
     x, y, z, w = pin.Quaternion(R).coeffs()
     scene.data.mocap_pos[scene.eye] = T_world_cam[:3, 3]

@@ -1,11 +1,9 @@
-"""What four recorded cameras cost the robot: sessions with and without, in turn.
+"""Cost of four recorded cameras: sessions with and without, in turn.
 
-``python -m benchmarks.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 × 480 pixels
-at 30 Hz beside a session of 200 Hz that is recorded. They play pictures that move and
-have noise, from memory, so that grabbing costs nothing and coding what it does of real
-ones. Of each pair: ticks on time, and the 99th percentile of lateness of session and
-gate; in the end the median over the pairs of with to without, and the lowest and the
-highest. Live: on a busy machine only the ratio says anything, and that little.
+``python -m benchmarks.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 × 480 at 30
+Hz, with moving, noisy pictures from memory, beside a recorded session of 200 Hz. Prints
+ticks on time, p99 lateness of session and gate, and ratios over the pairs. On a busy
+machine only ratios count.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ NAMES = ("session on time %", "session p99 ms", "gate on time %", "gate p99 ms")
 
 
 def draw(folder: Path) -> None:
-    """Write pictures that move, with noise as of a sensor."""
+    """Write moving pictures with sensor noise."""
     rng = np.random.default_rng(0)
     rows, columns = np.mgrid[:HEIGHT, :WIDTH]
     for k in range(N_PICTURES):
@@ -40,13 +38,13 @@ def draw(folder: Path) -> None:
 
 
 def list_cameras(folder: Path, n_cameras: int = N_CAMERAS) -> list[str]:
-    """Return the words that ask for the cameras."""
+    """Return the cameras' settings."""
     keys = {"type": "pictures", "folder": folder, "fps": FPS}
     return [f"cameras.c{n}.{k}={v}" for n in range(n_cameras) for k, v in keys.items()]
 
 
 def measure(words: list[str]) -> tuple[list[float], str]:
-    """Return the figures of ``NAMES``, and what was recorded, of one session."""
+    """Return a session's figures of ``NAMES`` and recording."""
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, "run.py", *WORDS, *words, f"record.dir={folder}"]
         subprocess.run(run, cwd=WORKSPACE, check=True, capture_output=True)
@@ -54,7 +52,7 @@ def measure(words: list[str]) -> tuple[list[float], str]:
 
 
 def read_figures(folder: Path) -> tuple[list[float], str]:
-    """Return the figures of ``NAMES`` and the pictures of a folder's one episode."""
+    """Return an episode's figures of ``NAMES`` and pictures."""
     episode = Episode.open(folder)
     manifest = json.loads(episode.path.with_suffix(".json").read_text())
     figures = []
@@ -68,7 +66,7 @@ def read_figures(folder: Path) -> tuple[list[float], str]:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each session, and the medians with and without."""
+    """Print sessions and medians."""
     pairs, rest = 5, words
     if words and words[0].isdigit():
         pairs, rest = int(words[0]), words[1:]
@@ -92,15 +90,7 @@ def main(words: list[str]) -> None:
 
 
 def describe_ratios(after: list[list[float]], before: list[list[float]]) -> str:
-    """Say how figures of ``NAMES`` changed within each pair of runs.
-
-    Args:
-        after: Of the runs with what is judged, in order.
-        before: Of those without, in the same order.
-
-    Returns:
-        Of each figure the median of the ratios, and between what they lie.
-    """
+    """Return medians and ranges of ratios of paired runs."""
     ratios = np.array(after) / np.array(before)
     spreads = zip(
         NAMES, np.median(ratios, axis=0), ratios.min(axis=0), ratios.max(axis=0),

@@ -1,16 +1,12 @@
-"""How far a hand that presses is led aside, and whether what is blocked comes to rest.
+"""Deviation of a pressing hand, and rest of blocked motions.
 
-``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``. Robots of this
-workspace, and arms of example-robot-data as ``new-robot`` describes them.
+``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``
 
-press: the hand goes 5 cm beyond a wall ahead of it, then 20 cm along it, by the
-session's IK and the gate; told is how far it ends aside of where it was led.
-far: N goals anywhere within the limits from home, by seeds from FIRST on, four times as
-long as V needs, 8 s at least. Told are the goals reached, and of those that bodies
-block in the end, apart by whether a joint is more than 0.3 rad from its goal: how many
-are at rest within 0.5 s of contact, that is, from when no joint gains on its goal by a
-fifth of V any more until none is faster than 0.01 rad/s; which of them turn a joint
-around after contact, by half of A and more; and how many still move in the end.
+press: 5 cm into a wall, then 20 cm along it; printed is the final side deviation.
+far: N random goals from home, by seeds from FIRST, for four times V's duration, at
+least 8 s. Printed are reached goals, and of blocked ones, split at a joint error of 0.3
+rad: rest (0.01 rad/s) within 0.5 s of contact, when no joint gains on its goal by a
+fifth of V any more; reversals by half of A and more; and those that still move.
 """
 
 from __future__ import annotations
@@ -55,14 +51,11 @@ SOON = 0.5  # [s] the bar
 
 
 class Contact(NamedTuple):
-    """How one goal ended that a body blocks.
+    """End of one blocked goal.
 
     Attributes:
-        seed: Which.
-        is_far: A joint is more than 0.3 rad away from it.
-        duration: From contact to rest, [s]; to the end where it moves then.
-        n_reversals: How often a joint turned around after contact.
-        is_moving: It still moves.
+        is_far: A joint is more than 0.3 rad away.
+        duration: From contact to rest or end, [s].
     """
 
     seed: int
@@ -73,7 +66,7 @@ class Contact(NamedTuple):
 
 
 def load(name: str) -> RobotModel:
-    """Load a robot of configs/follower, or one as new-robot writes it."""
+    """Load a named or new-robot's robot."""
     if name in OWN:
         return adversary.load(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -82,10 +75,10 @@ def load(name: str) -> RobotModel:
 
 
 def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
-    """Go to a goal.
+    """Drive to a goal.
 
     Returns:
-        Positions and velocities, shape (k, n), and whether a body holds it at last.
+        Positions and velocities, (k, n), and whether it is blocked.
     """
     way = np.abs(np.clip(goal, gate.q_min, gate.q_max) - gate.q_limited)
     lasting = max(SHORTEST, PATIENCE * float((way / gate.dq_max).max()))
@@ -98,7 +91,7 @@ def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
 
 
 def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
-    """Return how a goal ended that a body blocks."""
+    """Return the end of a blocked goal."""
     error = np.clip(goal, gate.q_min, gate.q_max) - q
     gaining = (dq * np.sign(error) > GAINING * gate.dq_max).any(axis=1)
     begin = 1 + int(np.flatnonzero(gaining).max(initial=-1))
@@ -113,7 +106,7 @@ def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
 
 
 def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
-    """Return how many goals are reached, and how those ended that bodies block."""
+    """Return reached goals' number, and blocked ones' ends."""
     gate, n_reached = Gate(robot, h=H, allow_no_bodies=True), 0
     contacts = []
     for seed in seeds:
@@ -130,7 +123,7 @@ def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
 
 
 def describe(contacts: list[Contact]) -> str:
-    """Return what there is to say of some goals."""
+    """Return a summary of goals."""
     soon = sum(one.duration <= SOON for one in contacts)
     lasting = np.array([one.duration for one in contacts])
     told = f"{soon} of {len(contacts)} at rest within {SOON:g} s"

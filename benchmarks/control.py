@@ -48,7 +48,7 @@ PARTS = "tick", "gate", "both", "records"
 
 
 class Stamped(Follower):
-    """A follower that notes when a command has been written."""
+    """Follower that times commands."""
 
     def __init__(self, follower):
         self._follower = follower
@@ -70,7 +70,7 @@ class Stamped(Follower):
 
 
 class Bench:
-    """A session and its gate, engaged with a leader that never stops moving."""
+    """Engaged session and gate with a moving leader."""
 
     def __init__(self, name, emits):
         resolved = resolve(["leader=autopilot", f"follower={name}", "env=kinematic"])
@@ -139,7 +139,7 @@ class Bench:
         self.samples.write(sample)
 
     def step(self):
-        """Run one tick and one period; return how long each part took, [ns]."""
+        """Run one tick and period; return times, [ns]."""
         begin = time.perf_counter_ns()
         output = self.core.step(
             self.clock(), [self.samples.read()], self.status.read(), self.actions
@@ -211,7 +211,7 @@ def run_ticks():
 
 
 def run_memory(n_steps):
-    """Resident memory over many steps; the first tenth may still fill caches."""
+    """Measure resident memory over steps, after a tenth."""
     bench = Bench("papras_7dof", "pose").engage()
     bench.measure(n_steps // 10)
     begin = measure_memory()

@@ -28,7 +28,7 @@ LOOK = 0.2  # [s] chosen: between two looks
 
 
 def name_of(pid: int) -> str:
-    """Say which part of the run a process is."""
+    """Return the role of a process."""
     words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     modules = [w for w in words if w.startswith(("paprle.", "paprle_emulators."))]
     scripts = [w for w in words if w.endswith(".py")]
@@ -36,7 +36,7 @@ def name_of(pid: int) -> str:
 
 
 def list_processes(parent: int) -> dict[int, str]:
-    """Return the processes below one, and what they are."""
+    """Return descendants of a process by role."""
     found, waiting = {}, find_children(parent)
     while waiting:
         pid = waiting.pop()
@@ -49,7 +49,7 @@ def list_processes(parent: int) -> dict[int, str]:
 
 
 def count(duration: float, out: Path, runner: threading.Thread) -> dict[str, float]:
-    """Wait until the session drives; return shares of a core by process."""
+    """Return processes' shares of a core in driving."""
     while runner.is_alive() and not list(out.glob("*.mcap*")):
         time.sleep(LOOK)
     time.sleep(SETTLED)
@@ -64,7 +64,7 @@ def count(duration: float, out: Path, runner: threading.Thread) -> dict[str, flo
 
 
 def measure(args: argparse.Namespace) -> dict[str, float]:
-    """Run a session beside its emulators, and count while it drives."""
+    """Run a session beside emulators and count."""
     with tempfile.TemporaryDirectory() as folder:
         world, out = World(args.env, args.follower, Path(folder)), Path(folder) / "out"
         hands = f"motion=grasp_all:{START:g},sines:{args.time + 10:g},end:{START:g}"

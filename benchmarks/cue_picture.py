@@ -1,11 +1,8 @@
-"""Draw what an operator's page shows of suggestions: ghost and arrows.
+"""Picture of suggestions on an operator's page.
 
     python -m benchmarks.cue_picture [docs/cues.webp]
 
-A user of one axis puts a block on the target (``benchmarks.shared_control``, virtual
-clock); what the session said at three moments is then shown by the product's own page,
-in a headless browser. It needs chromium, and ``pip install 'paprle[page,sim]'
-playwright pillow``.
+Needs chromium, and ``pip install 'paprle[page,sim]' playwright pillow``.
 """
 
 from __future__ import annotations
@@ -43,13 +40,7 @@ _QUALITY = 80  # chosen: clean edges
 
 
 class Watched(TrialSession):
-    """Keeps what the session said at three moments.
-
-    Attributes:
-        bodies: What stands around the robot.
-        moments: On the way to the block; above it, where another motion is better; and
-            likewise with the block in the hand.
-    """
+    """Trial that keeps three moments: on the way, above, and holding the block."""
 
     def __init__(self) -> None:
         super().__init__("continuous", 1)
@@ -112,7 +103,6 @@ def main(words: Sequence[str]) -> int:
 
 
 def _shoot(view: View, moments: Sequence[SessionView]) -> list[Image.Image]:
-    """Return what the page shows about the hand at each moment."""
     parts, outlook = [], Outlook(_FOLLOWER)
     with open_browser(**_SIZE) as browser:
         browser.open(view.notes[0].removeprefix("open "))

@@ -37,13 +37,13 @@ STYLE = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 8.5}
 
 
 class Motion(NamedTuple):
-    """What is drawn.
+    """Motion to draw.
 
     Attributes:
-        t: Times of targets, shape (N,), [s].
-        target: Their positions, shape (N, 3), [mm].
-        actual: Where the hand was then, shape (N, 3), [mm].
-        q: Measured joints then, shape (N, n), [rad].
+        t: (N,), [s].
+        target: (N, 3), [mm].
+        actual: (N, 3), [mm].
+        q: Measured, (N, n), [rad].
     """
 
     t: Vec
@@ -89,7 +89,7 @@ def main() -> int:
 
 
 def read_motion(episode: Episode, robot: RobotModel) -> Motion:
-    """Return the motion of the first limb while ENGAGED."""
+    """Return the first limb's motion while ENGAGED."""
     ticks, gate = episode.ticks, episode.gate
     limb = next(iter(robot.limbs.values()))
     t_ns, target = episode.target[limb.name]
@@ -105,7 +105,7 @@ def read_motion(episode: Episode, robot: RobotModel) -> Motion:
 
 
 def render(mjcf: str, robot: RobotModel, q_robot: Vec) -> Image.Image:
-    """Return the simulated robot at some joints."""
+    """Return a picture of the robot."""
     model = mujoco.MjModel.from_xml_string(mjcf)
     qpos = model.qpos0.copy()
     q = dict(zip(robot.joint_names, q_robot, strict=True))
@@ -116,7 +116,7 @@ def render(mjcf: str, robot: RobotModel, q_robot: Vec) -> Image.Image:
 
 
 def draw(motion: Motion, row: int, robot: Image.Image, title: str) -> Image.Image:
-    """Draw the robot, its path up to a row, and the distance from its target."""
+    """Draw robot, path up to a row, and error."""
     figure = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.25, 1.0, 1.1))
     left.imshow(np.asarray(robot))
@@ -141,7 +141,6 @@ def draw(motion: Motion, row: int, robot: Image.Image, title: str) -> Image.Imag
 
 
 def _frame(axes: Any, points: Vec) -> None:
-    """Keep the axes where they are from the first frame to the last."""
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.08 * float((high - low).max())
     axes.set_xlim(low[0] - margin, high[0] + margin)

@@ -1,9 +1,7 @@
 """Time of one distance between two bodies, beside coal.
 
-``any`` are random pairs of each two kinds; ``robot`` are those pairs of a robot's own
-bodies and a ground that are nearer than 10 cm in random postures, which is what a gate
-measures; ``bound`` is the cheap bound of all pairs. Run with
-``python -m benchmarks.distance``; prints JSON.
+``python -m benchmarks.distance``: ``any`` are random pairs by kind; ``robot`` pairs of
+a robot and ground nearer than 10 cm; ``bound`` the cheap bound of all.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ def bound_all(bodies: Bodies, a: Ints, b: Ints, R: Vec, p: Vec) -> float:
 
 
 def time_each(n: int, *calls: Callable[[], object]) -> list[float]:
-    """Return the median time of a pair of each call, interleaved, [ns]."""
+    """Return calls' median times by pair, [ns]."""
     times: list[list[int]] = [[] for _ in calls]
     for _ in range(N_REPEATS + 1):
         for call, spent in zip(calls, times, strict=True):

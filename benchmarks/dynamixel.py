@@ -1,11 +1,9 @@
-"""How fast the emulated rig answers the vendor's SDK, and what it costs.
+"""Speed and cost of the emulated rig with the vendor's SDK.
 
 python -m benchmarks.dynamixel [LEADER] [SECONDS]
 
-One client process and thread a bus: a read of current, velocity and position of all
-servos, then a sync write of all goal currents; as fast as it goes, then at 400 Hz.
-Prints one JSON object a case. Times hold for an idle machine only: ``idle`` tells the
-share of the processors that was free meanwhile.
+A process per bus reads current, velocity and position, and sync-writes goal currents;
+unlimited, then at 400 Hz. Times hold for an idle machine: ``idle`` is the free share.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ GOAL = [5, 0]  # chosen: a current that moves nothing
 
 @contextlib.contextmanager
 def started(leader):
-    """Run a rig; yield its ports by limb and its process."""
+    """Run a rig; yield ports and process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "paprle_emulators.dynamixel",
          f"leader={leader}", "motion=sines"],
@@ -49,19 +47,19 @@ def started(leader):
 
 
 def read_busy(pid):
-    """Return how long a process has used a processor, [s]."""
+    """Return a process's CPU time, [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def read_idle():
-    """Return how long the processors have had nothing to do, [s]."""
+    """Return the processors' idle time, [s]."""
     fields = Path("/proc/stat").read_text().splitlines()[0].split()
     return (int(fields[4]) + int(fields[5])) / TICK
 
 
 def make_groups(path, servos):
-    """Open a bus with its torque on; return its port, its read and its write."""
+    """Open a bus; return port, reader and writer."""
     port, packets = SerialPort(path, TIMEOUT), Packets()
     port.openPort()
     port.setBaudRate(4_000_000)
@@ -76,7 +74,7 @@ def make_groups(path, servos):
 
 
 def drive(job):
-    """Cycle on one bus for a time; return how long each cycle took and who failed."""
+    """Cycle on one bus; return times and failures."""
     path, servos, is_fast, rate, seconds = job
     port, reads, writes = make_groups(path, servos)
     read = reads.fastSyncRead if is_fast else reads.txRxPacket
@@ -96,7 +94,7 @@ def drive(job):
 
 
 def measure(leader, is_fast, rate, seconds):
-    """Drive all buses of a rig at once and return the figures."""
+    """Return figures of all buses at once."""
     spec = read_rig(leader)
     with started(leader) as (ports, process):
         jobs = {}

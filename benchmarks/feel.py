@@ -104,13 +104,13 @@ def measure_contacts(minute):
 
 
 def keep_share(felt):
-    """Share of a press's torque that is left at its end, when motors are warm."""
+    """Return a press's torque share at its end, motors warm."""
     t, tau = felt["t"], np.abs(felt["tau"][:, 0])
     return float(tau[t > t[-1] - 5.0].mean() / tau[np.abs(t - 4.0) < 0.5].mean())
 
 
 def time_contact(felt):
-    """When more than three ripples of free motion are felt, and how it rises then."""
+    """Return contact's time and slope, felt as three ripples."""
     at = felt["t"][felt["q_follower"][:, 0] >= 0.2 - 1e-9][0]
     tau = -felt["tau"][:, 0]
     before = tau[(felt["t"] > at - 0.3) & (felt["t"] < at)]
@@ -126,10 +126,7 @@ def time_contact(felt):
 
 
 def measure_transparency():
-    """Return rendered over true stiffness, the follower pressed on a stiff wall.
-
-    With caps that motors bear for ever: how they are derated is not asked here.
-    """
+    """Return rendered over true stiffness at lasting caps."""
     found = []
     for f in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
 
@@ -151,7 +148,7 @@ def polar(ratio):
 
 
 def measure_gain_scale():
-    """Weakest and strongest joint of a real rig as it comes, over its defaults."""
+    """Return a rig's weakest and strongest joint over defaults."""
     found = {}
     for name, words in (("plain", ("feedback.laws.damping=null",)), ("damped", ())):
         triple = ("leader=puppeteer_papras_7dof", "follower=papras_7dof")
@@ -168,7 +165,7 @@ def measure_gain_scale():
 
 
 def measure_gripper():
-    """A hand closes its trigger on a block that stops the follower half-way."""
+    """Measure a trigger that closes on a block."""
     args = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
     resolved = resolve(args)
     robot, leader = make_robot(resolved), make_leader(resolved).info
@@ -219,7 +216,7 @@ def measure_gripper():
 
 
 def judge_gripper(t, _own, theirs, tau):
-    """Torques of the three stages, and when contact is, [mN·m] and [s]."""
+    """Return three stages' torques, [mN·m], and contact, [s]."""
     contact = float(t[theirs <= 0.5 + 1e-6][0])
     at = {"mismatch": contact - 0.05, "contact": contact + 0.05, "squeeze": 3.6}
     found = {name: 1e3 * float(np.interp(when, t, tau)) for name, when in at.items()}
@@ -227,7 +224,7 @@ def judge_gripper(t, _own, theirs, tau):
 
 
 def measure_map():
-    """Does a leader that is let go come to rest? By delay and share of the bound."""
+    """Measure a released leader's rest by delay and bound."""
     delays, ratios = (0.0, 0.02, 0.05, 0.1), (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
     found = np.zeros((len(ratios), len(delays)))
     for j, delay in enumerate(delays):
@@ -238,7 +235,7 @@ def measure_map():
 
 
 def let_go(k_gate, weight, delay):
-    """Largest swing in the last half second over that in the first."""
+    """Return the last half second's swing over the first's."""
     settings = rig_of.make_settings(
         {"loop_delay": delay + 0.01, "damping": 0.05},
         tracking={"k_gate": k_gate, "k_follower": 0.0},
@@ -261,7 +258,7 @@ def let_go(k_gate, weight, delay):
 
 
 def time_step(follower, leader):
-    """Median processor time of one step with the default laws, [µs]."""
+    """Return a default step's median CPU time, [µs]."""
     resolved = resolve((f"leader={leader}", f"follower={follower}", "env=kinematic"))
     robot, info = make_robot(resolved), make_leader(resolved).info
     layout = make_layout(robot.info, info)

@@ -1,14 +1,12 @@
 # ruff: noqa: SLF001 - what is posted is told apart by whom it renders
-"""What a hand feels of a contact: this product's laws beside FACTR's and upstream's.
+"""Felt contact: this product's laws beside FACTR's and upstream's.
 
-One joint of an XC330-T288 with the torque of its supply's current, 0.3 m from the hand;
-a bus 2.5 ms late; a follower of 20 ms dead time and 40 ms of lag at a stiff wall of 600
-N·m/rad. All laws get the same rig. FACTR's is the maker's (``torque_feedback``: −gain /
-94.57 of the external torque, gain 3, no damping, 500 Hz here 400), and gets an external
-torque without noise or lag of its own; upstream's is PAPRLE's Eq. 8 at 100 Hz with K =
-1 N·m/rad (its gain is unpublished). Both are sent through this product's torque map and
-caps, which they do not have: without them they would be stronger, and off by what the
-map is.
+One XC330-T288 joint by its supply's current, 0.3 m from the hand; a bus 2.5 ms late; a
+follower of 20 ms dead time and 40 ms of lag at a wall of 600 N·m/rad. FACTR's law:
+``torque_feedback``, −gain / 94.57 of an ideal external torque, gain 3, no damping, 400
+Hz (the maker's: 500). Upstream's: PAPRLE's Eq. 8 at 100 Hz, K = 1 N·m/rad
+(unpublished). Both use this product's torque map and caps; without, they would be
+stronger, but off.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ N_PRESSES = 60  # drawn at random
 
 
 class Motors(rig_of.Motors):
-    """Joints of a servo whose current is that of its supply."""
+    """Servos whose current is their supply's."""
 
     def __init__(self):
         super().__init__([0.0], viscous=VISCOUS, coulomb=DRY)
@@ -46,23 +44,20 @@ class Motors(rig_of.Motors):
         self._emulated = find_emulated(NAME)
 
     def make(self, tau):
-        """Return the torque that the servo makes when it is asked for one."""
+        """Return the torque delivered for a request."""
         count = self._servo.encode(float(tau[0]))
         return np.array([self._emulated.make_torque(1e-3 * count)])
 
 
 class Rig(rig_of.FeelRig):
-    """A rig whose torques go through the servo's own map.
+    """A rig with the servo's own torque map.
 
     Attributes:
-        law: Whose torques are sent.
-        work: What the hand got out of what was delivered, less what it put in, but for
-            what the leader renders of itself (friction): that is no contact.
-        worst: The most of it.
-        given: What the hand got out of the leader as a whole, less what it put in: what
-            the gears take is between the two.
-        most_given: The most of it.
-        felt: Torques that render the follower, by step, [N·m].
+        work: Net work of sent torques on the hand, without friction.
+        worst: Its maximum.
+        given: Net work of the whole leader, gears included.
+        most_given: Its maximum.
+        felt: Rendered torques by step, [N·m].
     """
 
     def __init__(self, *args, **kwargs):
@@ -157,7 +152,7 @@ def measure_free(law, delay):
 
 
 def measure_press(law, delay):
-    """When 15 mN·m are felt, and how stiff the wall is 1 cm of the hand's way in."""
+    """Return time to 15 mN·m, and stiffness 1 cm in."""
     felt = make_rig(law, press(0.3, 0.4), "tight", delay).run(4.0)
     t, tau = felt["t"], -felt["tau"][:, 0]
     met = t[felt["q_follower"][:, 0] >= WALL - 1e-9][0]
@@ -177,7 +172,7 @@ def measure_press(law, delay):
 
 
 def measure_energy(law, grip, delay):
-    """Most that the hand got back beyond what it had put in, [mJ]; 0: nothing."""
+    """Return the hand's most energy gain, [mJ]."""
     if grip == "released":
         rig = make_rig(law, press(0.3, 0.4), "normal", delay)
         rig.run(3.5)
@@ -190,7 +185,7 @@ def measure_energy(law, grip, delay):
 
 
 def press_at_random(law, rng):
-    """A hand that comes, presses, stays and leaves, or lets go; the rig afterwards."""
+    """Return the rig after a random press."""
     speed, depth = 10 ** rng.uniform(-1.0, 0.6), 10 ** rng.uniform(-2.0, -0.3)
     stays, leaves = rng.choice([0.0, 0.02, 0.1, 0.3, 0.6]), 10 ** rng.uniform(-0.7, 0.7)
     grip = rng.choice([*HANDS, "released"])
@@ -210,7 +205,7 @@ def press_at_random(law, rng):
 
 
 def measure_presses(law):
-    """Most that any of many presses gave, [mJ]: of its torques, and to the hand."""
+    """Return presses' most energy, [mJ]: torques, and hand."""
     rng = np.random.default_rng(3)
     rigs = [press_at_random(law, rng) for _ in range(N_PRESSES)]
     return {
@@ -220,7 +215,7 @@ def measure_presses(law):
 
 
 def measure_hit(law):
-    """Share of its full force that a wall has 2.5 s after a hit of 0.9 m/s."""
+    """Return a wall's force share 2.5 s after a hit of 0.9 m/s."""
     felt = make_rig(law, press(3.0, 0.3), "normal", 0.005).run(4.5)
     return float(-felt["tau"][-400:, 0].mean() / CAP)
 
@@ -238,7 +233,7 @@ def measure_all():
 
 
 def write_rows(found):
-    """Return the lines of a table: a row for each law."""
+    """Return table lines by law."""
     lines = [
         "| law | free motion, 1 Hz: torque rms, mN·m | rendered K, N·m/rad | "
         "at the hand 1 cm in, N | 15 mN·m after contact, ms | most energy given, mJ: "

@@ -40,7 +40,7 @@ FELT = 0.015
 
 
 class OtherRig(FarRig):
-    """The same rig with another law."""
+    """The rig with another law."""
 
     def __init__(self, law, *args, **how):
         super().__init__(*args, **how)
@@ -120,7 +120,7 @@ def measure_free(law, round_trip):
 
 
 def measure_press(law, round_trip):
-    """When 15 mN·m are felt after the robot has met the wall, and the torque then."""
+    """Return time from robot contact to 15 mN·m, and torque."""
     rig = OtherRig(law, feel_laws.press(0.3, 0.3), "tight", round_trip, **BAD)
     felt = rig.run(4.0)
     t, tau = felt["t"], -np.array(rig.felt)
@@ -133,7 +133,7 @@ def measure_press(law, round_trip):
 
 
 def measure_energy(law, grip, round_trip):
-    """Most that the hand got back beyond what it had put in, [mJ]."""
+    """Return the hand's most energy gain, [mJ]."""
     is_let_go = grip == "released"
     motion = feel_laws.press(0.3, 0.4, np.inf if is_let_go else 3.5)
     held = "normal" if is_let_go else grip
@@ -150,7 +150,7 @@ def tap(t):
 
 
 def measure_taps(law, round_trip):
-    """The same of a normal hand that taps the wall for 5 s."""
+    """Return the same for 5 s of taps."""
     rig = OtherRig(law, tap, "normal", round_trip, **BAD)
     rig.run(5.0)
     return 1e3 * rig.worst
@@ -172,7 +172,7 @@ def measure(law, round_trip):
 
 
 def main():
-    """Print the table, or write it into the page."""
+    """Print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write-docs", action="store_true")
     lines = [

@@ -1,11 +1,10 @@
-"""How long the driver of a Feetech bus takes for a cycle of six servos.
+"""Cycle time of the Feetech driver with six servos.
 
 python -m benchmarks.feetech [SECONDS] [BAUD]
 
-One emulated SO-101 in a process of its own; a cycle is a sync read of all measurements
-and a sync write of all goals. First as fast as it goes, then the driver's thread at
-200 Hz with its share of a processor. With BAUD, the line takes the time of its bytes.
-Prints one JSON object a case. Times hold for an idle machine only.
+A cycle sync-reads measurements and sync-writes goals of an emulated SO-101: unlimited,
+then the driver's thread at 200 Hz. BAUD limits the line. Times hold for an idle
+machine.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def started(baud):
 
 
 def measure_cycles(port, seconds):
-    """Return the times of cycles, [s]."""
+    """Return cycle times, [s]."""
     bus = Bus(Wire(port, BAUD, TIMEOUT), SERVOS, time.monotonic_ns)
     bus.open()
     try:
@@ -64,7 +63,7 @@ def measure_cycles(port, seconds):
 
 
 def measure_thread(port, seconds):
-    """Return readings per second and the share of a processor."""
+    """Return readings per second and CPU share."""
     settings = BusSettings(path=port, baud=BAUD, timeout=TIMEOUT)
     bus = BusThread(settings, SERVOS, time.monotonic_ns)
     bus.open()

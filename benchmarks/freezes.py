@@ -1,13 +1,11 @@
-"""Measures how long a robot stands while its operator asks it to move.
+"""Standstills of a robot whose operator asks for motion.
 
 python -m benchmarks.freezes [ROBOT …] [seconds=180] [seed=0]
 
-A scripted operator pushes every hand in a new direction each second, and opens or
-closes its gripper; as with keys and sticks, the target stays near the command. Joints
-follow with lags of their own, fingers late, and stop at an object every other time.
-Prints one JSON object a robot: intervals in which an arm stood for more than 0.5 s
-while it was asked to move, the longest [s], and how many did not end within 1 s of
-moving back.
+A scripted operator pushes every hand in a new direction each second, and its gripper;
+targets stay near commands. Joints lag, fingers most, and stop at objects every other
+time. Counts standstills above 0.5 s, the longest [s], and those beyond 1 s of moving
+back.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ def load(name):
 
 
 class Arm:
-    """An arm, its operator's hand, and for how long it has stood."""
+    """An arm, its operator and standstill."""
 
     def __init__(self, robot, limb):
         self.limb, self.own = limb, limb.indices
@@ -71,7 +69,7 @@ class Arm:
         self.freezes, self.unended = [], 0
 
     def choose(self, rng, q_meas):
-        """Choose a direction, an opening, and where an object stops the fingers."""
+        """Choose direction, opening, and an object's width."""
         self.twist = rng.normal(size=6)
         self.twist[:3] *= SPEED / np.linalg.norm(self.twist[:3])
         self.twist[3:] *= TURN / np.linalg.norm(self.twist[3:])
@@ -80,7 +78,7 @@ class Arm:
             self.stop = q_meas[self.finger] if rng.integers(2) else None
 
     def ask(self, target, q_cmd, q_max, q_min):
-        """Move the target of this arm by one period."""
+        """Move the target by one period."""
         q = q_cmd[self.own]
         J = pin.computeFrameJacobian(
             self.limb.model, self.data, q, self.limb.frame_id, pin.LOCAL
@@ -95,7 +93,7 @@ class Arm:
             )
 
     def look(self, target, q_cmd, t):
-        """Count how long the command has stood, and move back after a second."""
+        """Count the standstill; move back after a second."""
         q = q_cmd[self.own]
         is_asked = np.abs(target[self.own] - q).max() > ASKED
         if self.at is None or np.abs(q - self.at).max() > STILL:

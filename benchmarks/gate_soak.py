@@ -36,7 +36,7 @@ TOLD = 10.0  # [s] chosen: a line of progress
 
 
 def make_targets(rng, robot):
-    """Square waves, edges to the last bit, random walks, random points; some NaN."""
+    """Return square waves, edges to the last bit, walks, points and some NaN."""
     n, m = BLOCK, len(robot.joint_names)
     span = robot.q_max - robot.q_min
     square = rng.uniform(robot.q_min - span, robot.q_max + span, (2, m))
@@ -136,7 +136,7 @@ def run_robot(n_steps: int, seed: int, name: str) -> int:
 
 
 def run_memory(name: str, n_steps: int, seed: int) -> int:
-    """Step a gate with its bodies, every way there is; return 1 if memory grew."""
+    """Step a gate in all modes; return 1 if memory grew."""
     robot, rng = adversary.load(name), np.random.default_rng(seed)
     h = 0.005
     gate = Gate(robot, h=h)
@@ -166,13 +166,13 @@ def run_memory(name: str, n_steps: int, seed: int) -> int:
 
 
 class Progress:
-    """Lines that say how far a run is."""
+    """Progress lines."""
 
     def __init__(self, name: str) -> None:
         self._name, self._started, self._told = name, time.monotonic(), 0.0
 
     def tell(self, done: int, violations: int, *, is_last: bool = False) -> None:
-        """Print a line, if the last one is some time ago."""
+        """Print a line if one is due."""
         elapsed = time.monotonic() - self._started
         if is_last or elapsed - self._told > TOLD:
             self._told = elapsed
@@ -182,10 +182,9 @@ class Progress:
 
 
 class Memory:
-    """What this process holds after a tenth of the steps, and what came on top.
+    """Memory after a tenth of the steps, and its growth.
 
-    What the process holds, [MB]; blocks that Python has given out; arrays that
-    kernels have made and not freed.
+    Process memory, [MB]; Python's blocks; kernels' arrays.
     """
 
     def __init__(self, n_steps: int) -> None:
@@ -194,12 +193,12 @@ class Memory:
         self._before: tuple[float, int, int] | None = None
 
     def look(self, done: int) -> None:
-        """Take what is held, once a tenth is done."""
+        """Measure, once a tenth is done."""
         if done >= self._first and self._before is None:
             self._before = _find_held()
 
     def judge(self) -> int:
-        """Say how much was added; return 1 if it is too much."""
+        """Print the growth; return 1 above the bar."""
         print(f"memory: {self}")
         if self._before is None:
             return 1

@@ -42,7 +42,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 
 @contextmanager
 def running_session(words, folder):
-    """Run ``run.py`` for the length of a block; yields it and its log."""
+    """Run ``run.py``; yield it and its log."""
     log = Path(folder) / "log.txt"
     command = [sys.executable, str(WORKSPACE / "run.py"), *words]
     with log.open("w") as file:
@@ -60,10 +60,10 @@ def running_session(words, folder):
 
 
 def wait_for(state, session, log):
-    """Wait until the log shows a state of the session.
+    """Wait until the log shows a state.
 
     Raises:
-        SystemExit: If the session ends before, or the state does not come.
+        SystemExit: If the session or time ends.
     """
     end = time.monotonic() + START
     while state not in log.read_text():
@@ -73,7 +73,7 @@ def wait_for(state, session, log):
 
 
 def read_threads(pid):
-    """Return the CPU time of each thread of a process so far, [s], by its id."""
+    """Return threads' CPU times, [s], by id."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         stat = (task / "stat").read_text().rsplit(")", 1)[1].split()
@@ -82,7 +82,7 @@ def read_threads(pid):
 
 
 def measure(session, duration):
-    """Return shares of a core by process, and by thread within each."""
+    """Return shares of a core, by process and thread."""
     time.sleep(SETTLED)
     pids = [session.pid, *find_children(session.pid)]
     began = time.monotonic()
@@ -98,7 +98,7 @@ def measure(session, duration):
 
 
 def measure_stepping(words):
-    """Return the share of a core that simulating the robot takes at its rate."""
+    """Return the simulation's share of a core."""
     resolved = resolve(words)
     follower = make_follower(resolved, make_robot(resolved))
     info = follower.open()
@@ -115,7 +115,7 @@ def measure_stepping(words):
 
 
 def show(state, shares, stepping, *, threads):
-    """Print the shares of one state of the session."""
+    """Print the shares in one state."""
     total = sum(share for share, _ in shares.values())
     print(f"{state}: {total:6.1%} of a core, {total - stepping:.1%} of it the session")
     for name, (share, lines) in shares.items():

@@ -57,7 +57,7 @@ Row = dict[str, object]
 
 
 def load_robot(name: str) -> RobotModel:
-    """Load a robot of configs/follower, or one of example-robot-data."""
+    """Load a robot, named or of example-robot-data."""
     if name in STRANGERS:
         return RobotModel.from_urdf(PUBLIC / STRANGERS[name])
     text = json.dumps(
@@ -74,12 +74,12 @@ def longest(robot: RobotModel) -> Limb:
 
 
 def span(limb: Limb) -> tuple[np.ndarray, np.ndarray]:
-    """Return limits, at most one turn either way."""
+    """Return limits within one turn."""
     return np.maximum(limb.q_min, -math.pi), np.minimum(limb.q_max, math.pi)
 
 
 def make_targets(limb: Limb, n: int) -> list[pin.SE3]:
-    """Make a smooth path of the eef about home."""
+    """Return a smooth eef path about home."""
     T0 = limb.fk(limb.home)
     targets = []
     for k in range(n):
@@ -93,14 +93,14 @@ def make_targets(limb: Limb, n: int) -> list[pin.SE3]:
 
 
 def wait_until(t: float) -> None:
-    """Sleep until ``time.perf_counter`` says t."""
+    """Sleep until ``t`` of ``time.perf_counter``."""
     rest = t - time.perf_counter()
     if rest > 0.0:
         time.sleep(rest)
 
 
 def measure_warm(name: str, mode: str) -> Row:
-    """Time one robot's limbs, by themselves and in one call, tick by tick."""
+    """Time limbs by tick, singly and in one call."""
     n, robot = N_TICKS[mode], load_robot(name)
     limbs = list(robot.limbs.values())
     solvers = [IkSolver(limb) for limb in limbs]
@@ -147,7 +147,7 @@ def summary(what: str, seconds: list[float]) -> Row:
 
 
 def measure_cold(name: str) -> Row:
-    """Search targets of the longest limb from home."""
+    """Search the longest limb's targets from home."""
     rng, limb = np.random.default_rng(0), longest(load_robot(name))
     solver, (low, high) = IkSolver(limb), span(limb)
     times, n_found, n_tried, far = [], 0, [], []
@@ -176,7 +176,7 @@ def measure_cold(name: str) -> Row:
 
 
 def measure_track(name: str, speed: float, share: float) -> Row:
-    """Follow sines of all joints of the longest limb."""
+    """Follow sines of the longest limb's joints."""
     rng, limb = np.random.default_rng(0), longest(load_robot(name))
     solver, (low, high) = IkSolver(limb), span(limb)
     amplitude, t = share * (high - low) / 2.0, PERIOD * np.arange(N_SAMPLES)[:, None]

@@ -3,10 +3,9 @@
 python -m benchmarks.itv [--n 20] [--out FOLDER] [--friction 0.3] [--load 0.5] [--json]
     [leader=… leader.key=value …]
 
-Records a motion (a rectangle of the autopilot) once in MuJoCo, then replays the
-recording N times, live, each time with another seed of ``env.randomise``, and reports
-the inter-trial variability of requirements A28 in both definitions. ARBot's PiPER on
-hardware: 3.91 mm.
+Records an autopilot's rectangle in MuJoCo, replays it N times live with seeds of
+``env.randomise``, and reports inter-trial variability (A28, both definitions). ARBot's
+PiPER on hardware: 3.91 mm.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MOTION = ("leader=autopilot", "leader.shape=rectangle")
 
 
 def run(verb, *words):
-    """Run a verb as a user does; its words are shown only when it fails."""
+    """Run a verb; print failures only."""
     start = "import sys; from paprle.cli import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", start, verb, *words],
@@ -42,7 +41,7 @@ def run(verb, *words):
 
 
 def measure_spread(n, out, friction=FRICTION, load=LOAD, motion=MOTION):
-    """Return ITV of n live replays, as ``report.json`` has it."""
+    """Return ITV of n live replays."""
     triple = (*motion, "follower=piper", "env=mujoco", "session.episodes=1")
     run("run", *triple, "session.clock=virtual", f"record.dir={out / 'source'}")
     episodes = []

@@ -1,13 +1,9 @@
-"""The operator's stages as they are released: each at its own pace, in order, pinned.
+"""Release of the operator's stages: free, in order, pinned.
 
-``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` with its page leads a
-kinematic PiPER over this machine's own network, in turn in three ways: ``free``, the
-page at a pace of its own; ``ordered``, released when the robot's picture is predicted;
-and ``pinned``, in order and on processors of their own, which is the product. BUSY
-processes that compute all the time stand beside, as a browser that decodes would.
-Each way prints the age of what the page drew, from the begin of the loop's look to the
-end of the drawing, how often it drew, how many drawings showed nothing new, and the
-processor's time of the page's process. A line for each way: medians of the rounds.
+``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` and its page lead a
+kinematic PiPER locally: ``free``, the page at its own pace; ``ordered``, after the
+robot's prediction; ``pinned``, on own processors (the product); BUSY processes beside.
+Prints medians of drawn pictures' age, drawings, repeats, and the page's CPU time.
 """
 
 from __future__ import annotations
@@ -35,10 +31,7 @@ _FIELDS = "p50_ms", "p99_ms", "drawn_hz", "stale", "cpu"
 
 
 class Drawn:
-    """A page's pace, watched: how old what it drew was.
-
-    Its process is forked, so that it shares the memory with the loop's.
-    """
+    """Observed pace of a page, in a forked process."""
 
     def __init__(self, pace: object, made: mmap.mmap, out: Path) -> None:
         self._pace, self._made, self._out = pace, made, out
@@ -47,7 +40,7 @@ class Drawn:
         self._begin = self._cpu = 0.0
 
     def wait(self) -> bool:
-        """Wait as the pace does; note which picture is there to be drawn."""
+        """Wait; note the available picture."""
         is_turn: bool = self._pace.wait()  # type: ignore[attr-defined]
         made_ns = int.from_bytes(self._made[:8], "little")
         if is_turn:
@@ -56,7 +49,7 @@ class Drawn:
         return is_turn
 
     def end(self) -> None:
-        """Note how old it is now, and write what was seen once it is enough."""
+        """Note its age; write enough results."""
         self._pace.end()  # type: ignore[attr-defined]
         if not self._made_ns:
             return
@@ -80,7 +73,7 @@ class Drawn:
 
 
 def run_lead(way: str, out: str, words: Sequence[str]) -> int:
-    """Run `paprle lead` in one of the ways, watched; in a process of its own."""
+    """Run an observed `paprle lead` in a process."""
     from paprle.cli import main as run  # noqa: PLC0415 - where nothing is watched none
     from paprle.hosts.processes import observer  # noqa: PLC0415
     from paprle.hosts.two_hosts import lead, lead_pages  # noqa: PLC0415
@@ -114,10 +107,10 @@ def run_lead(way: str, out: str, words: Sequence[str]) -> int:
 
 
 def measure(way: str, words: Sequence[str], folder: Path) -> list[float]:
-    """Return what one run of `paprle lead` saw.
+    """Return the results of one run.
 
     Raises:
-        SystemExit: If nothing was drawn; it says why.
+        SystemExit: If nothing was drawn.
     """
     out = folder / "drawn.json"
     out.unlink(missing_ok=True)
@@ -152,7 +145,7 @@ def _wait(is_there: Callable[[], bool], process: subprocess.Popen[bytes]) -> boo
 
 
 def main(words: Sequence[str]) -> int:
-    """Print a line for each run, and the medians of each way."""
+    """Print runs and medians."""
     rounds, n_busy = (int(word) for word in [*words, *["3", "0"][len(words) :]])
     busy = [_start([sys.executable, "-c", "while 1: 0"], None) for _ in range(n_busy)]
     found: dict[str, list[list[float]]] = {way: [] for way in WAYS}

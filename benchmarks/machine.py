@@ -1,7 +1,7 @@
-"""Notices when the machine itself stood still, as a virtual one does at times.
+"""Standstills of the machine itself.
 
-``python -m benchmarks.machine CPU`` sleeps and wakes above everything else on one
-processor and, when its standard input ends, prints when it did not run, as JSON.
+``python -m benchmarks.machine CPU`` sleeps and wakes at top priority on one processor,
+and prints its gaps as JSON when its input ends.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ _PRIORITY = 80  # chosen: above the product's 50
 
 
 class Machine:
-    """Watches every processor while in the ``with`` block.
+    """Watch of every processor within a ``with`` block.
 
     Attributes:
-        gaps: After it: begin and end of each standstill, monotonic, [s]. Without the
-            right to real-time priority none is known, and there are none.
+        gaps: Begin and end, monotonic, [s]; empty without real-time priority.
     """
 
     def __enter__(self) -> Machine:
-        """Start to watch."""
         self.gaps: list[tuple[float, float]] = []
         self._watches = [
             subprocess.Popen(
@@ -42,14 +40,13 @@ class Machine:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """Collect what was seen."""
         for process in self._watches:
             out, _ = process.communicate()
             self.gaps += [(begin, end) for begin, end in json.loads(out)]
 
 
 def watch(cpu: int) -> list[tuple[float, float]]:
-    """Return when this process, which should always run, did not."""
+    """Return the gaps of this process."""
     gaps: list[tuple[float, float]] = []
     try:
         os.sched_setaffinity(0, {cpu})

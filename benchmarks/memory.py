@@ -1,4 +1,4 @@
-"""Memory that a process holds."""
+"""Memory of a process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 
 def measure_memory() -> float:
-    """Return the bytes that this process holds alone, in memory or in swap.
+    """Return this process's own bytes, in memory or swap.
 
-    A host may page out at any time: resident memory alone would fall, and grow again.
-    Where the system does not list them, the largest resident memory so far.
+    Resident memory alone would fall with paging; its maximum is the fallback.
     """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()

@@ -1,10 +1,9 @@
-"""Make the README's moving picture: somebody at the page of a session.
+"""README's moving picture: an operator at a session's page.
 
     python -m benchmarks.moving_picture [docs/demo.webp]
 
-A real session of ``leader=web`` runs, and its page is filmed in a headless browser: the
-mouse drags the hand, a Stop, its release, an episode with a task. What stands still is
-shown shortly. It needs chromium, and ``pip install 'paprle[page]' playwright pillow``.
+Films a live session of ``leader=web``, shortening still times. Needs chromium, and
+``pip install 'paprle[page]' playwright pillow``.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ _MOST_BYTES = 1_500_000  # chosen: a README opens at once
 
 
 class Shot(NamedTuple):
-    """What was seen at a time, [s]."""
+    """Page at a time, [s]."""
 
     t: float
     image: Image.Image
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the session, film its page, write the picture."""
+    """Run, film and write the picture."""
     path = Path(words[0]) if words else WORKSPACE / "docs" / "demo.webp"
     outlook = Outlook(FOLLOWER)
     settings = [f"observers.view.port={_PORT}", *PATIENT]
@@ -74,7 +73,6 @@ def main(words: Sequence[str]) -> int:
 
 
 def _play(operator: Operator, outlook: Outlook) -> None:
-    """Do what a newcomer does."""
     page = operator.page
     operator.drag(outlook, LIMB, DOWN, FAR)
     operator.let_go()
@@ -97,7 +95,6 @@ def _play(operator: Operator, outlook: Outlook) -> None:
 
 
 def _film(operator: Operator) -> list[Shot]:
-    """Let the browser tell what it shows, each time that it changes."""
     shots: list[Shot] = []
     session = operator.page.context.new_cdp_session(operator.page)
 
@@ -112,7 +109,6 @@ def _film(operator: Operator) -> list[Shot]:
 
 
 def _cut(shots: Sequence[Shot]) -> tuple[list[Image.Image], list[int]]:
-    """Return frames, and how long each is seen, [ms]."""
     kept = [shots[0]]
     for shot in shots[1:]:
         off = np.abs(np.asarray(shot.image, int) - np.asarray(kept[-1].image, int))

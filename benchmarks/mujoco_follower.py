@@ -1,4 +1,4 @@
-"""How the MuJoCo follower follows: lag, droop, overshoot, load, cost of a write.
+"""MuJoCo follower: lag, droop, overshoot, load, cost.
 
 python -m benchmarks.mujoco_follower [ROBOT …]
 """
@@ -36,7 +36,7 @@ def load_robot(name):
 
 
 class Rig:
-    """A follower with a clock that it drives itself, and its eef by MuJoCo's FK."""
+    """A follower with its own clock, and MuJoCo's FK."""
 
     def __init__(self, robot, config):
         self.robot, self.config, self.now_ns = robot, config, 0
@@ -52,14 +52,14 @@ class Rig:
         return self.follower.read()
 
     def eefs(self, q):
-        """Positions of the end effectors, shape (limbs, 3), [m]."""
+        """Return eef positions, (limbs, 3), [m]."""
         set_home(self.model, self.data, replace(make_mechanism(self.robot), home=q))
         return np.array(
             [self.data.body(limb.eef_link).xpos for limb in self.robot.limbs]
         )
 
     def directions(self):
-        """1 for arm joints, towards the middle of their range; 0 for grippers."""
+        """Return arm joints' signs towards mid-range; 0 for grippers."""
         robot = self.robot
         low = np.maximum(robot.q_min, -10)
         middle = (low + np.minimum(robot.q_max, 10)) / 2
@@ -69,7 +69,7 @@ class Rig:
 
 
 def measure_lag(robot, config, speed=0.5, duration=0.6):
-    """Lag behind a ramp of all arm joints at once: median and worst joint, [ms]."""
+    """Return the lag behind a ramp: median and worst, [ms]."""
     rig = Rig(robot, config)
     signs, n = rig.directions(), int(duration * rig.info.rate)
     for k in range(1, n + 1):
@@ -80,7 +80,7 @@ def measure_lag(robot, config, speed=0.5, duration=0.6):
 
 
 def measure_droop(robot, config, duration=1.0):
-    """How far the end effectors hang below the command at home, worst limb, [mm]."""
+    """Return the worst eef's droop at home, [mm]."""
     rig = Rig(robot, config)
     for _ in range(int(duration * rig.info.rate)):
         state = rig.cycle(robot.home)
@@ -89,7 +89,7 @@ def measure_droop(robot, config, duration=1.0):
 
 
 def measure_overshoot(robot, config, speed=0.5):
-    """How far joints run over when the command brakes at A, worst joint, [mrad]."""
+    """Return the worst overshoot of braking at A, [mrad]."""
     rig = Rig(robot, config)
     signs, h = rig.directions(), 1 / rig.info.rate
     q_cmd, dq = robot.home.copy(), np.zeros_like(robot.home)
@@ -103,7 +103,7 @@ def measure_overshoot(robot, config, speed=0.5):
 
 
 def measure_cost(robot, config, n=1000, is_paced=False):
-    """Cost of a write with its simulation steps: median and p99, [µs]."""
+    """Return a write's cost: median and p99, [µs]."""
     # Paced at its rate caches are cold and clocks are low, as in a session.
     rig = Rig(robot, config)
     signs, costs = rig.directions(), []
@@ -121,7 +121,7 @@ def measure_cost(robot, config, n=1000, is_paced=False):
 
 
 def measure_spread(robot, config, n_seeds=20):
-    """Largest distance from the mean path, friction and load varied, [mm]."""
+    """Return the largest distance by friction and load, [mm]."""
     runs = []
     for seed in range(n_seeds):
         varied = RandomiseConfig(friction=0.2, load=0.05, seed=seed)
@@ -138,7 +138,7 @@ def measure_spread(robot, config, n_seeds=20):
 
 
 def measure_tracking(robot, config, duration=4.0):
-    """Error at the first eef after taking out the lag, on a wide motion, [mm]."""
+    """Return the first eef's error without lag, [mm]."""
     rig = Rig(robot, config)
     signs, rate = rig.directions(), rig.info.rate
     commands, states = [], []

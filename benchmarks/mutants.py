@@ -65,7 +65,7 @@ ASLEEP = 30  # chosen: times that on the clock, if it waits
 
 
 class Mutant(NamedTuple):
-    """A change of a module: its node, the kind of change, its lines, and in words."""
+    """A change: node, kind, lines and description."""
 
     module: str
     number: int
@@ -75,12 +75,12 @@ class Mutant(NamedTuple):
 
     @property
     def is_table(self) -> bool:
-        """Whether it changes a table, which is made on import."""
+        """Whether it changes a table."""
         return self.kind >= IN_FUNCTIONS
 
 
 class Store:
-    """What is known so far, in a file."""
+    """Known results, in a file."""
 
     def __init__(self) -> None:
         REACH.parent.mkdir(exist_ok=True)
@@ -92,7 +92,7 @@ class Store:
         self._tests = digest(*TESTS)
 
     def find_unknown(self) -> list[Path]:
-        """Return files of tests of which it is not known what they reach."""
+        """Return test files of unknown reach."""
         return [
             path
             for path in TESTS
@@ -100,7 +100,7 @@ class Store:
         ]
 
     def learn(self, path: Path, times: dict[str, float], lines: dict[str, Any]) -> None:
-        """Keep how long the tests of a file take, and which of them reach a line."""
+        """Keep times and reached lines of tests."""
         found = {"of": self._name_of(path), "times": times, "lines": lines}
         self._reach[path.name] = found
         _save(REACH, self._reach)
@@ -109,11 +109,11 @@ class Store:
         return digest(path) + self._product
 
     def find_times(self) -> dict[str, float]:
-        """Return how long each test takes, [s]."""
+        """Return the time of each test, [s]."""
         return {k: t for file in self._reach.values() for k, t in file["times"].items()}
 
     def find_tests(self, mutant: Mutant) -> set[str]:
-        """Return the tests that reach a mutant; of what import runs, whole files."""
+        """Return the tests that reach a mutant."""
         tests: set[str] = set()
         files: set[str] = set()
         for found in self._reach.values():
@@ -125,13 +125,13 @@ class Store:
         return tests | files if mutant.is_table or not tests else tests
 
     def recall(self, mutant: Mutant, enough: float) -> str | None:
-        """Return what killed a mutant, "" if nothing did, None if it is to be run."""
+        """Return a mutant's killer, "" for none, None to run it."""
         killer, tests, seconds = self._done.get(self._name(mutant), ("", "", 0.0))
         is_known = killer or (tests == self._tests and seconds >= enough)
         return killer if is_known else None
 
     def keep(self, mutant: Mutant, killer: str, enough: float) -> None:
-        """Keep what became of a mutant."""
+        """Keep a mutant's result."""
         self._done[self._name(mutant)] = killer, self._tests, enough
         _save(DONE, self._done)
 
@@ -141,14 +141,13 @@ class Store:
 
 
 class Mutation:
-    """A pytest plug-in: in place of running the tests once, runs them on mutants.
+    """A pytest plug-in that runs tests on mutants.
 
     Attributes:
-        killed: Whether each mutant of each module was killed.
+        killed: Results by module.
     """
 
     def __init__(self, mutants: list[Mutant], enough: float) -> None:
-        """Take what is to be run; ``enough`` is how long a mutant may survive, [s]."""
         self.killed: dict[str, list[bool]] = defaultdict(list)
         self._mutants, self._enough = mutants, enough
         self._store = Store()
@@ -159,7 +158,7 @@ class Mutation:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self) -> None:
-        """Let a failed example do: the smallest one is not looked for."""
+        """Skip the search for smallest failing examples."""
         phases = (Phase.explicit, Phase.generate)
         hypothesis_settings.register_profile("mutants", phases=phases, database=None)
         hypothesis_settings.load_profile("mutants")
@@ -189,11 +188,6 @@ class Mutation:
         return True
 
     def _learn(self, path: Path) -> None:
-        """Run the tests of a file as they are.
-
-        Raises:
-            SystemExit: If one fails.
-        """
         print(f"what {path.relative_to(ROOT)} reaches", flush=True)
         tests = [item for item in self._items.values() if item.path == path]
         code, out = _fork(lambda: self._look(tests))
@@ -221,7 +215,6 @@ class Mutation:
         return 0, json.dumps([times, lines])
 
     def _find_killer(self, mutant: Mutant) -> str:
-        """Return which test notices a mutant; "" if none does."""
         order = sorted(
             self._store.find_tests(mutant),
             key=lambda test: (
@@ -267,7 +260,6 @@ def _save(path: Path, known: dict[str, Any]) -> None:
 
 
 def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
-    """Do work in a fork; return its code and what it said."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -290,7 +282,7 @@ def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
 
 
 def draw(names: Sequence[str], sample: int | None, seed: int) -> list[Mutant]:
-    """Return so many mutants of each module, drawn by seed, in a random order."""
+    """Return seeded mutants of each module, in random order."""
     drawn, n_all = [], 0
     for name in names:
         mutants = find_mutants(MODULES[name].read_text())
@@ -303,7 +295,7 @@ def draw(names: Sequence[str], sample: int | None, seed: int) -> list[Mutant]:
 
 
 def find_lower_bound(n_killed: int, n: int) -> float:
-    """Return what the share of all is at least, at 95 % confidence (Wilson)."""
+    """Return the least share at 95 % confidence (Wilson)."""
     z = 1.645  # spec: the one-sided 95 % point of the normal distribution
     share = n_killed / n
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -311,7 +303,7 @@ def find_lower_bound(n_killed: int, n: int) -> float:
 
 
 def report(killed: dict[str, list[bool]]) -> float:
-    """Print what was killed of each module; return the share of all."""
+    """Print kills by module; return the total share."""
     for module, results in sorted(killed.items()):
         print(f"{module:24} {sum(results):4} of {len(results)}")
     every: Iterable[bool] = itertools.chain.from_iterable(killed.values())

@@ -1,8 +1,7 @@
-"""What may be changed in a module: one comparison, operator, number, entry at a time.
+"""Possible single changes of a module.
 
-Inside functions: comparisons, operators, constants, ``min`` or ``max``, conditions,
-signs and statements. Of tables that modules hold (dictionaries, sets, tuples): an entry
-is left out, or leads where another one leads.
+In functions: comparisons, operators, constants, ``min`` or ``max``, conditions, signs,
+statements. In module tables: dropped or exchanged entries.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _SWAPS = {
 
 
 def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
-    """Return node number, kind of change, lines it takes, and it in words, of each."""
+    """Return each change's node, kind, lines and text."""
     tree, found = ast.parse(source), []
     inside, lines, tables = _find_inside(tree), _find_lines(tree), _find_tables(tree)
     for number, node in enumerate(ast.walk(tree)):
@@ -57,19 +56,16 @@ def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
 
 
 def make_mutant(source: str, number: int, kind: int) -> ast.Module:
-    """Return a module with one node changed."""
+    """Return a module with one changed node."""
     tree = ast.parse(source)
     _change(next(n for k, n in enumerate(ast.walk(tree)) if k == number), kind)
     return ast.fix_missing_locations(tree)
 
 
 def plant(module: ModuleType, tree: ast.Module, path: str) -> None:
-    """Let the functions and tables of a changed module take the place of a module's.
+    """Replace a module's functions and tables by a changed one's.
 
-    Args:
-        module: The module, which others have taken functions and tables from.
-        tree: What it is to be.
-        path: The file that it came from.
+    ``tree`` is the changed module, ``path`` its file.
     """
     codes = {_name(code): code for code in _find_codes(compile(tree, path, "exec"))}
     for function in _find_functions(path):
@@ -79,7 +75,6 @@ def plant(module: ModuleType, tree: ast.Module, path: str) -> None:
 
 
 def _make_anew(module: ModuleType, tree: ast.Module) -> list[ModuleType]:
-    """Make what a module assigns once more; return modules that held what changed."""
     made, users = dict(vars(module)), []
     parts = [part for part in tree.body if isinstance(part, ast.Assign | ast.AnnAssign)]
     exec(compile(ast.Module(parts, []), module.__name__, "exec"), made)
@@ -96,7 +91,6 @@ def _make_anew(module: ModuleType, tree: ast.Module) -> list[ModuleType]:
 
 
 def _find_codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of all functions within some code."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield part
@@ -104,7 +98,6 @@ def _find_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _find_functions(path: str) -> list[FunctionType]:
-    """Return all functions that came from a file, wherever they are held."""
     return [
         part
         for part in gc.get_objects()
@@ -117,7 +110,6 @@ def _name(code: CodeType) -> tuple[str, int]:
 
 
 def _find_inside(tree: ast.Module) -> set[int]:
-    """Return ids of nodes in functions that are no docstring, annotation or message."""
     inside: set[int] = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and not _is_compiled_only(function):
@@ -141,7 +133,6 @@ def _find_inside(tree: ast.Module) -> set[int]:
 
 
 def _find_lines(tree: ast.Module) -> dict[int, range]:
-    """Return the lines of the innermost statement of each node, by the node's id."""
     lines = {}
     for part in ast.walk(tree):  # outer ones first
         if isinstance(part, ast.stmt):
@@ -151,7 +142,6 @@ def _find_lines(tree: ast.Module) -> dict[int, range]:
 
 
 def _find_tables(tree: ast.Module) -> set[int]:
-    """Return ids of the dictionaries, sets and tuples that the module itself holds."""
     tables = set()
     for part in tree.body:
         value = getattr(part, "value", None)
@@ -173,7 +163,6 @@ def _is_compiled_only(function: ast.FunctionDef) -> bool:
 
 
 def _change(node: ast.AST, kind: int) -> str:
-    """Change a node in place; return what was done, "" if nothing was."""
     before = ast.unparse(node)
     if kind >= IN_FUNCTIONS:
         return _change_table(node, *divmod(kind - IN_FUNCTIONS, 2))
@@ -227,7 +216,6 @@ def _change_statement(node: ast.AST) -> None:
 
 
 def _change_table(table: ast.AST, entry: int, is_turned: bool) -> str:
-    """Leave an entry out, or let it lead where another one does."""
     if not isinstance(table, ast.Dict):
         return "" if is_turned else f"without {ast.unparse(table.elts.pop(entry))}"
     key, value = table.keys[entry], table.values[entry]

@@ -1,11 +1,8 @@
-"""Which robots move well as ``paprle new-robot`` describes them, nothing edited.
+"""Robots that move well by ``paprle new-robot``, unedited.
 
-``python -m benchmarks.onboarding [ENV …] [URDF …]``: each URDF, or those of the package
-example-robot-data, is described by ``new-robot``, and an autopilot drives every limb
-around a circle on the virtual clock, in ``kinematic`` and ``mujoco`` or the envs named.
-A robot follows whose end-effectors are within a millimetre of what is asked for, median
-of all limbs, once its lag is taken out. What is refused or stops is listed with its
-last words; how a session ended is its exit code.
+``python -m benchmarks.onboarding [ENV …] [URDF …]``: an autopilot drives every limb of
+each URDF (default: example-robot-data) around a circle, in ``kinematic`` and ``mujoco``
+or named envs. A robot follows with a median eef error of a millimetre, without lag.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 
 class Run(NamedTuple):
-    """How one robot did in one env."""
+    """Result of one robot in one env."""
 
     code: int
     error_mm: float | None
@@ -34,19 +31,19 @@ class Run(NamedTuple):
 
     @property
     def is_followed(self) -> bool:
-        """Whether it went where it was asked to."""
+        """Whether it followed its targets."""
         return self.error_mm is not None and self.error_mm < FOLLOWS
 
 
 def find_robots() -> list[Path]:
-    """Return the URDFs of example-robot-data, where it is installed."""
+    """Return the URDFs of example-robot-data, if installed."""
     folder = Path(sys.prefix) / "lib/python{}.{}/site-packages/cmeel.prefix/share"
     folder = Path(str(folder).format(*sys.version_info[:2]))
     return sorted((folder / "example-robot-data/robots").rglob("*.urdf"))
 
 
 def call(*words: str) -> tuple[int, str]:
-    """Run a verb; return its exit code and what it printed last."""
+    """Run a verb; return exit code and last output."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", MAIN, *words],
@@ -75,7 +72,7 @@ def try_robot(yaml: Path, env: str, out: Path) -> Run:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each robot and env, and how many follow."""
+    """Print robots, envs, and the number that follow."""
     envs = [word for word in words if not word.endswith(".urdf")] or list(ENVS)
     robots = [Path(word) for word in words if word.endswith(".urdf")] or find_robots()
     counts = {env: [0, 0] for env in envs}

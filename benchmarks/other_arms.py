@@ -1,17 +1,11 @@
-"""How exactly a puppeteer drives an arm that is built otherwise (by SE(3) motion).
+"""Accuracy of a puppeteer with another kind of arm, by SE(3).
 
 python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
 
-An emulated hand moves the puppeteer for a minute; its servos' counts become poses by
-its own URDF, and these are played on the virtual clock: the error is then that of
-retargeting, IK and gate alone. Prints one JSON object a leader and motion: errors of
-the follower's hand against the command at the best constant lag, over all of the motion
-and of targets that were reached [mm], and how fast the hand was. Means are over all
-ticks of the session that drove; *in limits* leaves out targets that the IK did not
-reach, and those from a sample until its motion in which something held the robot back.
-
-``--live`` runs the whole path: emulated servos on a pseudo-terminal, the real leader,
-``run.py`` and its processes, started and ended by the grippers.
+Emulated counts become poses by the puppeteer's URDF, played on the virtual clock:
+errors are those of retargeting, IK and gate, at the best constant lag, means over
+driven ticks [mm]. *In limits* leaves out unreached targets, and samples until a
+held-back motion ends. ``--live`` runs emulated servos and ``run.py``.
 """
 
 from __future__ import annotations
@@ -49,7 +43,7 @@ HEADER = "t,x,y,z,qx,qy,qz,qw"
 
 
 def record(leader, motion):
-    """Move a puppeteer's hand; return its poses as rows of HEADER."""
+    """Return a puppeteer hand's poses, rows of HEADER."""
     config = resolve([f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic"])
     puppeteer = Puppeteer(config.leader, lambda: 0)
     (arm,) = puppeteer.arms
@@ -76,7 +70,7 @@ def record(leader, motion):
 
 
 def drive(rows, out, settings):
-    """Play poses on the virtual clock; return the limb's figures of the report."""
+    """Return the limb's report of poses on the virtual clock."""
     path = out / "motion.csv"
     np.savetxt(path, rows, fmt="%.9f", delimiter=",", header=HEADER, comments="")
     code = paprle(
@@ -90,7 +84,7 @@ def drive(rows, out, settings):
 
 
 def measure(leader, motion, settings):
-    """Return the figures of one leader and motion."""
+    """Return a leader's figures of one motion."""
     rows = record(leader, motion)
     speed = np.linalg.norm(np.diff(rows[::20, 1:4], axis=0), axis=1) / (20 * CYCLE)
     with tempfile.TemporaryDirectory() as out:
@@ -104,7 +98,7 @@ def measure(leader, motion, settings):
 
 
 def measure_live(leader, settings):
-    """Return the figures of a session of emulated servos by ``run.py``."""
+    """Return a live session's figures."""
     with tempfile.TemporaryDirectory() as out:
         words = [f"leader={leader}", f"motion=grasp_all:{START:g},reach:60,end"]
         session = [f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic",
@@ -123,7 +117,7 @@ def measure_live(leader, settings):
 
 
 def tell(entry):
-    """Return what is asked of an episode's report."""
+    """Return the figures of an episode's report."""
     ate = entry["ate_mm"]
     return {
         "lag_ms": shorten_one(ate["lag_compensated"]["tau_ms"], 2),
@@ -139,7 +133,7 @@ def shorten(figures):
 
 
 def shorten_one(value, n_digits):
-    """Return a rounded figure; None where the report has a dash."""
+    """Return a rounded figure, None for a dash."""
     return None if value is None else round(value, n_digits)
 
 

@@ -1,12 +1,8 @@
-"""What pages cost the robot: sessions with and without, in turn.
+"""Cost of pages: sessions with and without, in turn.
 
-``python -m benchmarks.pages [PAIRS] [KEY=VALUE …]``: four sockets of a page, which take
-all that a page is told, beside a session of 200 Hz with two cameras that is recorded;
-one of them takes 20 kB/s. ``python -m benchmarks.pages demo [PAIRS] [KEY=VALUE …]``:
-the session of ``make demo`` with its page open, and its 3-D picture, or with none.
-
-A browser's own drawing is left out: it runs on the machine of whoever watches. Figures
-as of ``benchmarks.cameras``, and live as they are.
+``python -m benchmarks.pages [demo] [PAIRS] [KEY=VALUE …]``: four page sockets, one at
+20 kB/s, beside a recorded session of 200 Hz with two cameras; or ``make demo`` with
+page and 3-D picture. A browser's drawing runs elsewhere, and is left out.
 """
 
 from __future__ import annotations
@@ -56,14 +52,7 @@ Page = Callable[[str, Counter[str]], None]
 
 
 def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) -> None:
-    """Be a page until the session is gone.
-
-    Args:
-        address: Of the session's page, with its token.
-        taken: Counts its messages, by page.
-        name: Of this page.
-        rate: How much it takes a second, [bytes/s].
-    """
+    """Receive as a page, at ``rate`` [bytes/s], until the session ends."""
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": ["paprle", token], "compression": None}
     with contextlib.suppress(WebSocketException, OSError), connect(
@@ -77,7 +66,7 @@ def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) ->
 
 
 def watch_scene(address: str, taken: Counter[str]) -> None:
-    """Be the 3-D picture of a page until the session is gone; as ``watch``."""
+    """Receive as a 3-D picture until the session ends."""
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": [name_protocol()], "compression": None}
     with contextlib.suppress(WebSocketException, OSError), connect(
@@ -91,14 +80,14 @@ def watch_scene(address: str, taken: Counter[str]) -> None:
 def keep_open(
     page: Page, session: subprocess.Popen[bytes], address: str, taken: Counter[str]
 ) -> None:
-    """Be a page; as a browser does, try again where it was not let in yet."""
+    """Receive as a page; retry refused connections."""
     while session.poll() is None:
         page(address, taken)
         time.sleep(_AGAIN)
 
 
 def measure(words: Sequence[str], pages: Sequence[Page]) -> tuple[list[float], str]:
-    """Return the figures of ``NAMES`` of one session, and what pages took of it."""
+    """Return figures of ``NAMES`` of session and pages."""
     taken: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
@@ -127,7 +116,7 @@ def compare(
     pairs: int,
     rest: Sequence[str],
 ) -> None:
-    """Print a line for each session, the medians, and the second kind to the first."""
+    """Print sessions, medians and ratios."""
     found: dict[str, list[list[float]]] = {name: [] for name in kinds}
     for k in range(pairs):
         for name in list(kinds)[:: 1 if k % 2 else -1]:
@@ -143,7 +132,7 @@ def compare(
 
 
 def main(words: list[str]) -> None:
-    """Compare the demo with its page and without, or four pages and none."""
+    """Compare the demo, or four pages, with none."""
     is_demo = words[:1] == ["demo"]
     rest = words[is_demo:]
     pairs = 5

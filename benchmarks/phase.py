@@ -1,11 +1,9 @@
-"""From a leader's sample to the command that rests on it, start by start.
+"""Time from a leader's sample to its command, by start.
 
 ``python -m benchmarks.phase [STARTS] [EMULATOR … --] [KEY=VALUE …]``: sessions of an
-autopilot and a kinematic PiPER, or of what the words say, one after the other, beside
-emulated devices (as in ``demos/with_emulators.py``) where some are named. Each prints
-the median and the 99th percentile of capture to command, and how many deadlines
-session and gate missed. Live: on a busy machine the last say something of the machine.
-Exits with 1 if the starts' median is above 2 ms, or one is 0.3 ms away from it.
+autopilot and a kinematic PiPER, or as set, beside named emulators
+(``demos/with_emulators.py``). Prints median and p99 of capture to command, and missed
+deadlines. Exits with 1 above a median of 2 ms, or a difference of 0.3 ms.
 """
 
 from __future__ import annotations
@@ -25,10 +23,10 @@ WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
 
 
 def measure(words: list[str]) -> tuple[float, float, int]:
-    """Return the two latencies, [ms], and the missed deadlines of one session.
+    """Return latencies, [ms], and missed deadlines.
 
     Raises:
-        SystemExit: If the session failed; it says why.
+        SystemExit: If the session failed.
     """
     cut = words.index("--") + 1 if "--" in words else 0
     program = ["demos/with_emulators.py", *words[:cut]] if cut else ["run.py"]
@@ -47,7 +45,7 @@ def measure(words: list[str]) -> tuple[float, float, int]:
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each start, and how far apart they are; 1 if a bar is missed."""
+    """Print starts and spread; return 1 for a missed bar."""
     starts, rest = 20, words
     if words and words[0].isdigit():
         starts, rest = int(words[0]), words[1:]

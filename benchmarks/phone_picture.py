@@ -1,10 +1,8 @@
-"""Draw the phone's page as an operator sees it, in a headless browser.
+"""Picture of the phone's page, in a headless browser.
 
     python -m benchmarks.phone_picture [docs/phone.webp]
 
-The page is the product's own, served by the product's own server; what the session says
-is given. Beside each other: before the start, while the robot moves, and stopped. It
-needs chromium, and ``pip install 'paprle[quest]' playwright pillow``.
+Needs chromium, and ``pip install 'paprle[quest]' playwright pillow``.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ DRIVING = Told(
 
 
 def main(words: Sequence[str]) -> None:
-    """Draw it."""
+    """Draw the picture."""
     path = Path(words[0]) if words else ROOT / "docs" / "phone.webp"
     station = Station(WebSettings(), "phone", ("hand",), time.monotonic_ns)
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
@@ -52,7 +50,7 @@ def main(words: Sequence[str]) -> None:
 
 
 def take_pictures(station: Station, page: Page) -> Sequence[Image.Image]:
-    """Return what is seen in three states."""
+    """Return screenshots of three states."""
     pictures = [shoot(station, page, Told(state="WAITING"), "ready")]
     page.locator("#touch").click()
     page.locator("#hold").hover()
@@ -64,7 +62,7 @@ def take_pictures(station: Station, page: Page) -> Sequence[Image.Image]:
 
 
 def shoot(station: Station, page: Page, told: Told, word: str) -> Image.Image:
-    """Return what is seen once the page says a word."""
+    """Return a screenshot once the page shows a word."""
     station.tell(told)
     page.get_by_text(word, exact=True).wait_for()
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")

@@ -1,14 +1,11 @@
-"""What is left of a motion of which few samples arrive, late and not all.
+"""Motion from few, late and lost samples.
 
-``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings of the folder
-(the TUM, ARBot and Vision Pro files that it knows) and motions made here drive a
-simulated arm in virtual time, once by all their samples at 200 Hz, and then by 30, 60
-and 72 of them a second, each ± 10 ms late on top of 20 ms: staircases as they are,
-reconstructed, and with a loss of 5 % and the reordering that the jitter makes. A line
-has the rms acceleration of q_cmd over that of the whole motion, the delay that was
-added to it, what was stated, how often a limb was let go, and the largest step of
-velocity in shares of A h: that of the target, by the arm's Jacobian, since nothing that
-bounds acceleration has seen it yet.
+``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings (TUM, ARBot,
+Vision Pro) and made motions drive a simulated arm, by all samples at 200 Hz, and by 30,
+60 and 72 Hz, 20 ± 10 ms late: as staircases, reconstructed, and with 5 % loss and
+reordering. Prints the rms acceleration of q_cmd over the whole motion's, added and
+stated delay, releases, and the target's largest velocity step in shares of A h, before
+any bound.
 """
 
 from __future__ import annotations
@@ -51,13 +48,13 @@ Hand = Callable[[float], pin.SE3]
 
 
 class Stream(NamedTuple):
-    """How the samples of a motion come.
+    """Timing of a motion's samples.
 
     Attributes:
         rate: Of captures, [Hz].
         jitter: Of arrivals, both ways, [s].
-        loss: Share that never arrives.
-        lost: How many are lost in a row each second, besides.
+        loss: Share.
+        lost: Also lost in a row each second.
         samples: ``retarget.samples``.
     """
 
@@ -69,14 +66,14 @@ class Stream(NamedTuple):
 
     @property
     def info(self) -> LeaderInfo:
-        """The leader that it comes from."""
+        """Its leader."""
         policy = "ordered" if self.samples == "ordered" else "latest"
         return LeaderInfo(
             limbs=("hand",), is_human=False, rate=self.rate, sampling=Sampling(policy)
         )
 
     def list_arrivals(self, length: float) -> list[tuple[float, float]]:
-        """Return when each capture arrives, and when it was made, [s]."""
+        """Return arrival and capture times, [s]."""
         rng = np.random.default_rng(1)
         n = math.ceil(length * self.rate)
         made = np.arange(n) / self.rate
@@ -89,14 +86,12 @@ class Stream(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a motion came to.
+    """Result of a motion.
 
     Attributes:
-        q_cmd: While it was driven, shape (k, n), [rad].
-        n_let_go: How often its limb lost its driver.
-        stated: The delay that the session stated, [s].
-        step: Largest step of velocity from tick to tick that the target asks of a
-            joint, in shares of A h.
+        q_cmd: (k, n), [rad].
+        stated: Delay by the session, [s].
+        step: Largest target velocity step per tick, in shares of A h.
     """
 
     q_cmd: np.ndarray
@@ -106,7 +101,7 @@ class Run(NamedTuple):
 
 
 def drive(hand: Hand, length: float, stream: Stream) -> Run:
-    """Let a motion drive the arm in virtual time."""
+    """Drive the arm in virtual time."""
     resolved = resolve(
         ["leader=autopilot", f"follower={FOLLOWER}", "env=kinematic", "env.rate=200"]
     )
@@ -160,15 +155,10 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
 
 
 def find_step(robot: RobotModel, asked: Sequence[Vec], q: Vec) -> float:
-    """Return the largest step of velocity that a target asks of a joint.
+    """Return the target's largest velocity step, in shares of A h.
 
-    Args:
-        robot: The arm.
-        asked: Its target in each tick, shape (k, 7).
-        q: About where its joints were, shape (k, n), [rad].
-
-    Returns:
-        The step, in shares of A h; without those at both ends of the motion.
+    ``asked`` are targets, (k, 7), ``q`` joints nearby, (k, n), [rad]; ends do not
+    count.
     """
     (limb,), h = robot.limbs.values(), TICK_NS * 1e-9
     T = [pin.XYZQUATToSE3(row) for row in asked[INNER]]
@@ -184,7 +174,7 @@ def find_roughness(q: np.ndarray) -> float:
 
 
 def find_delay(q: np.ndarray, whole: np.ndarray) -> float:
-    """Return how much later than the whole motion one is, without transport, [s]."""
+    """Return the delay without transport, [s]."""
     n, late = min(len(q), len(whole)), np.arange(0, 24)
     inner = slice(300, n - 100)
     errors = [((q[inner] - whole[300 - d : n - 100 - d]) ** 2).mean() for d in late]
@@ -198,7 +188,7 @@ def find_delay(q: np.ndarray, whole: np.ndarray) -> float:
 def list_motions(
     folder: Path | None, longest: float = LENGTH
 ) -> dict[str, tuple[Hand, float]]:
-    """Return hands by name, each with its length, [s]."""
+    """Return hands by name, with lengths, [s]."""
     motions: dict[str, tuple[Hand, float]] = {
         "slow curve": (_curve(0.6, 0.10), LENGTH),
         "quick curve": (_curve(1.6, 0.05), LENGTH),
@@ -233,7 +223,6 @@ def _play(track: RowTrack, longest: float) -> tuple[Hand, float]:
 
 
 def _curve(frequency: float, size: float) -> Hand:
-    """Return a hand that draws and turns without an end, and begins at rest."""
     w = math.tau * frequency
 
     def hand(t: float) -> pin.SE3:
@@ -248,7 +237,6 @@ def _curve(frequency: float, size: float) -> Hand:
 
 
 def _reach(t: float) -> pin.SE3:
-    """A hand that goes there and back with minimum jerk, and rests between."""
     part = t % 2.0
     u = min(part, 1.0)
     s = u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
@@ -257,7 +245,7 @@ def _reach(t: float) -> pin.SE3:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each motion, rate and way."""
+    """Print motions, rates and ways."""
     head = "acceleration", "delay", "stated", "let go", "step"
     print(f"{'motion':<24}{'samples':<26}" + "".join(f"{text:>13}" for text in head))
     motions = list_motions(Path(words[0]) if words else None)

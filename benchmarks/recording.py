@@ -61,14 +61,7 @@ sys.exit(code)
 
 
 def main(words: list[str] | None = None) -> int:
-    """Print a row for each action.
-
-    Args:
-        words: Of the command line.
-
-    Returns:
-        0, or 1 where memory grew with the length.
-    """
+    """Print actions; return 1 if memory grew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, nargs="+", default=[10, 120])
     parser.add_argument("--follower", default="piper")
@@ -89,14 +82,6 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _measure(motion: _Motion, folder: Path, minutes: int) -> dict[str, float]:
-    """Print a row for each action.
-
-    Returns:
-        Peak memory of each, [MB].
-
-    Raises:
-        SystemExit: If one fails.
-    """
     path = folder / "episode_000000.mcap"
     journal = Journal(path, motion.layout, motion.header | {"wall_offset_ns": 0})
     for stream, records in motion.list_records(60 * minutes, 1.0):
@@ -122,7 +107,6 @@ def _measure(motion: _Motion, folder: Path, minutes: int) -> dict[str, float]:
 
 
 def _watch_recorder(motion: _Motion, folder: Path, seconds: int) -> None:
-    """Print what the recorder's process has resident as an episode grows."""
     ring = _Ring()
     recorder = Recorder(
         RecordSettings(dir=str(folder)), motion.layout, motion.header, [ring]
@@ -147,8 +131,6 @@ def _watch_recorder(motion: _Motion, folder: Path, seconds: int) -> None:
 
 
 class _Ring:
-    """A ring that is filled by hand."""
-
     dropped: dict[int, int] = {}
 
     def __init__(self) -> None:
@@ -160,14 +142,6 @@ class _Ring:
 
 
 class _Motion:
-    """A robot that swings about home for any time.
-
-    Attributes:
-        layout: Dtypes of its session.
-        header: Header of its recordings.
-        rate: Of its gate, [Hz].
-    """
-
     def __init__(self, follower: str, rate: int) -> None:
         names = {"leader": "autopilot", "follower": follower, "env": "kinematic"}
         robot = make_robot(resolve([f"{k}={v}" for k, v in names.items()]))
@@ -187,7 +161,7 @@ class _Motion:
     def list_records(
         self, seconds: int, period: float
     ) -> Iterator[tuple[Stream, Rows]]:
-        """Yield the rows of each stream in turn, those of a period at a time."""
+        """Yield each stream's rows by period."""
         for step in range(round(seconds / period)):
             for stream, whole, rate in (
                 (Stream.TICK, self._ticks, _RATE),
@@ -207,7 +181,6 @@ class _Motion:
 
 
 def _swing(robot: RobotModel, rate: int) -> Vec:
-    """Return joints of one period, shape (n, joints)."""
     n = _PERIOD * rate
     turns = 2.0 * np.pi * np.arange(n)[:, None] / n
     home = robot.info.home
@@ -216,7 +189,6 @@ def _swing(robot: RobotModel, rate: int) -> Vec:
 
 
 def _fill_ticks(layout: Layout, robot: RobotModel) -> Rows:
-    """Return the session's ticks of one period."""
     q = _swing(robot, _RATE)
     ticks = np.zeros(len(q), layout.tick)
     ticks["state"], ticks["has_sample"] = SessionState.ENGAGED, True
@@ -229,7 +201,6 @@ def _fill_ticks(layout: Layout, robot: RobotModel) -> Rows:
 
 
 def _fill_gate(layout: Layout, robot: RobotModel, rate: int) -> Rows:
-    """Return the gate's periods; robots measure with noise, in steps."""
     q = _swing(robot, rate)
     gate = np.zeros(len(q), layout.status)
     noise = np.random.default_rng(0).normal(0.0, 1e-5, q.shape)

@@ -1,19 +1,17 @@
 """Arms with a joint to spare: how much of a motion they follow, and how they come back.
 
 ``python -m benchmarks.redundancy [slow] [fast] [returns] [--paths N] [--seed N]``, on
-arms of seven joints: Panda and xArm7 (example-robot-data), iiwa 14 and Jaco 2 (built
-here from their data sheets), and ``papras_7dof``. The library's ``IkSolver.solve`` and
-the session's IK (within V and A) are led from the posture that the motion begins in.
+Panda and xArm7 (example-robot-data), iiwa 14 and Jaco 2 (by data sheets), and
+``papras_7dof``; by ``IkSolver.solve`` and a session's IK (within V and A).
 
-slow: a sine of 84 % of its range for each joint, the fastest at 1 rad/s (0.9 of V).
-fast: the motions of ``benchmarks.peers.many``: up to 3 rad/s, one joint near its V.
-returns: led straight to 1.6 times the arm's reach within a second, back within another,
-then standing. ``late`` is the time back against the least that V (and A, in a session)
-allow: the first moment at which a joint-wise fastest move from where the arm was when
-the target came into reach could have met the target, since the target turned.
+slow: sines of 84 % of each range, the fastest at 1 rad/s (0.9 of V).
+fast: ``benchmarks.peers.many``: up to 3 rad/s, one joint near V.
+returns: to 1.6 times the reach within a second, back within another. ``late`` is the
+excess over the first moment at which joint-wise fastest moves by V (and A, in a
+session) could meet the target.
 
-Printed are the shares of ticks within 1 mm, and within 0.5° as well; the 99th centiles;
-and the steps beyond V. ``back`` is within both.
+Prints shares of ticks within 1 mm, and 0.5° as well; p99; and steps beyond V. ``back``
+is within both.
 """
 
 from __future__ import annotations
@@ -59,13 +57,13 @@ Step = Callable[[pin.SE3, Vec], Vec]
 
 
 class Joint(NamedTuple):
-    """A joint of an arm that stands straight up where all are 0.
+    """A joint of an arm, upright at 0.
 
     Attributes:
-        at: Origin in the frame of the joint before, [m].
-        axis: Its axis there.
-        reach: Limits are ± this, [rad]; None turns without end.
-        speed: [rad/s]
+        at: Origin in the joint before, [m].
+        axis: In that frame.
+        reach: Limits are ± this, [rad]; None: endless.
+        speed: [rad/s].
     """
 
     at: str
@@ -75,7 +73,6 @@ class Joint(NamedTuple):
 
 
 def _arm(heights: list[float], reaches: list[float | None], speeds: list[float]):
-    """Return an arm of turning and bending joints in turn, [m], [°], [°/s]."""
     joints = zip(heights, list("zyzyzyz"), reaches, speeds, strict=True)
     axes = {"z": "0 0 1", "y": "0 1 0"}
     return [
@@ -103,7 +100,7 @@ FAST_ARMS = ("papras_7dof", "panda", "iiwa")  # asked for
 
 
 def load(name: str, of_speed: float | None) -> RobotModel:
-    """Return an arm, its V as settings make it, or this share of its URDF's."""
+    """Return an arm, with settings' V or a URDF's share."""
     if name == "papras_7dof":
         return RobotModel.from_settings(load_settings(name), name, ROOT)
     scale = {} if of_speed is None else {"velocity_scale": of_speed}
@@ -136,7 +133,7 @@ def load(name: str, of_speed: float | None) -> RobotModel:
 
 
 class Arm:
-    """An arm of a robot, and what a motion of it keeps (``peers.targets.Bounds``)."""
+    """An arm and its limits (``peers.targets.Bounds``)."""
 
     def __init__(self, robot: RobotModel) -> None:
         self.robot = robot
@@ -147,19 +144,19 @@ class Arm:
 
 
 def make_library(arm: Arm) -> Step:
-    """The library's solver, which knows no time."""
+    """Return the library's solver, without time."""
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     return lambda T, q: solver.solve(T, q).q
 
 
 def make_timed(arm: Arm) -> Step:
-    """The library's solver, told how much time has passed: it keeps V."""
+    """Return the library's timed solver, within V."""
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     return lambda T, q: solver.solve(T, q, dt=DT).q
 
 
 def make_session(arm: Arm) -> Step:
-    """The solver of a session's tick, which keeps V and A."""
+    """Return a session's solver, within V and A."""
     robot, limb = arm.robot, arm.limb
     solver = LimbSolver(robot, IkSettings(), MARGIN)
     asked, anywhere = np.ones(1, dtype=bool), np.full(len(robot.home), np.nan)
@@ -176,7 +173,7 @@ SOLVERS = {"library": make_library, "with dt": make_timed, "session": make_sessi
 
 
 def make_slow(arm: Arm, rng: np.random.Generator, n: int) -> Vec:
-    """Return joints that swing through most of their range, shape (n, joints)."""
+    """Return swings through the range, (n, joints)."""
     low, high = np.maximum(arm.q_min, -np.pi), np.minimum(arm.q_max, np.pi)
     amplitude = RANGE * (high - low) / 2.0
     speed = rng.uniform(*SHARES, len(low))
@@ -187,7 +184,7 @@ def make_slow(arm: Arm, rng: np.random.Generator, n: int) -> Vec:
 
 
 def make_motion(arm: Arm, kind: str, rng: np.random.Generator) -> Vec:
-    """Return the joints of a motion that keeps V, A and the limits, from rest on."""
+    """Return a motion within V, A and limits, from rest."""
     for _ in range(TRIES):
         q = MOTIONS[kind](arm, rng, round(SECONDS[kind] / DT))
         if keeps_limits(arm, q):
@@ -199,7 +196,7 @@ MOTIONS = {"slow": make_slow, "fast": make_fast}
 
 
 def follow(step: Step, q: Vec, path: list[pin.SE3]) -> Vec:
-    """Return the joints of each tick, shape (n, joints)."""
+    """Return the joints by tick, (n, joints)."""
     found = np.empty((len(path), len(q)))
     for k, T in enumerate(path):
         q = found[k] = step(T, q)
@@ -207,7 +204,7 @@ def follow(step: Step, q: Vec, path: list[pin.SE3]) -> Vec:
 
 
 def find_reached(limb: Limb, q: Vec, path: list[pin.SE3]) -> Vec:
-    """Return the distances, [m], and the angles, [rad], shapes (n,)."""
+    """Return distances, [m], and angles, [rad], (n,)."""
     left = [limb.fk(row).actInv(T) for row, T in zip(q, path, strict=True)]
     pos = np.array([np.linalg.norm(T.translation) for T in left])
     rot = np.array([np.linalg.norm(pin.log3(T.rotation)) for T in left])
@@ -215,7 +212,7 @@ def find_reached(limb: Limb, q: Vec, path: list[pin.SE3]) -> Vec:
 
 
 def show_motions(kind: str, arms: tuple[str, ...], n_paths: int, seed: int) -> None:
-    """Print how much of its motions each arm follows."""
+    """Print the followed shares by arm."""
     print(f"\n{kind}: {n_paths} paths of {SECONDS[kind]:g} s, seed {seed}")
     print(f"{'arm':<14}{'by':<10}{'1 mm':>9}{'and 0.5°':>10}{'p99':>12}{'p99':>8}"
           f"{'over V':>9}")  # fmt: skip
@@ -248,7 +245,7 @@ def show_motions(kind: str, arms: tuple[str, ...], n_paths: int, seed: int) -> N
 
 
 def make_return(arm: Arm, rng: np.random.Generator) -> tuple[Vec, list[pin.SE3]]:
-    """Return where an arm begins, and targets straight out of reach and back."""
+    """Return a start, and targets out of reach and back."""
     low, high = np.maximum(arm.q_min, -np.pi), np.minimum(arm.q_max, np.pi)
     half = 0.5 * RANGE * (high - low)
     q = rng.uniform(0.5 * (low + high) - half, 0.5 * (low + high) + half)
@@ -264,10 +261,10 @@ def make_return(arm: Arm, rng: np.random.Generator) -> tuple[Vec, list[pin.SE3]]
 
 
 def find_least(arm: Arm, q: Vec, path: list[pin.SE3], ddq_max: float | Vec) -> int:
-    """Return the tick at which the fastest of all could be on target again.
+    """Return the first tick at which the fastest could be back.
 
-    The postures that reach the targets are followed backwards from where the arm ended
-    to where the target came into reach; from there each joint goes alone, from rest.
+    Postures on target are traced back from the arm's end to the reach's edge; from
+    there each joint goes alone, from rest.
     """
     solver = IkSolver(arm.limb, position_margin=MARGIN)
     on, turn = q[-1], round(OUT / DT)
@@ -290,7 +287,7 @@ def find_least(arm: Arm, q: Vec, path: list[pin.SE3], ddq_max: float | Vec) -> i
 
 
 def show_returns(n_paths: int, seed: int) -> None:
-    """Print how each arm comes back from out of its reach."""
+    """Return the first tick at which the fastest could be back."""
     print(f"\nreturns: {n_paths} ways out to {BEYOND} of the reach, seed {seed}")
     print(f"{'arm':<14}{'by':<10}{'back':>8}{'median':>10}{'worst':>9}{'late':>8}"
           f"{'over V':>9}")  # fmt: skip

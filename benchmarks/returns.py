@@ -1,10 +1,8 @@
-"""Whether arms with few joints come back from targets out of their reach.
+"""Return of arms with few joints from targets out of reach.
 
-``python -m benchmarks.returns [PATHS]``: a target is led straight away from a pose that
-the arm stands in, out of its reach and back again, and then stands for some seconds.
-Per arm: how many of the paths end on it, the worst errors at the end, and the median of
-the largest distance once the target has stood for a second. Exits with 1 if one of the
-paths does not end on its target.
+``python -m benchmarks.returns [PATHS]``: targets lead straight out of reach and back,
+then stand. Per arm: paths that end on target, worst final errors, and the median
+largest distance after a second. Exits with 1 if a path misses.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ ON_POS, ON_ROT = 1e-3, 0.01  # [m], [rad] chosen: a target counts as reached
 
 
 class Arm(NamedTuple):
-    """An arm, and which of its joints count."""
+    """An arm, and its relevant joints."""
 
     urdf: Path
     base: str
@@ -79,7 +77,7 @@ ARMS = {
 def load(
     arm: Arm, speed: float = SPEED, acceleration: float = ACCELERATION
 ) -> RobotModel:
-    """Return the robot of an arm, [rad/s] and [rad/s²]."""
+    """Return an arm's robot; limits in [rad/s] and [rad/s²]."""
     limb = LimbSettings(base_link=arm.base, eef_link=arm.eef, joints=arm.joints)
     limits = LimitSettings(
         dq_max=dict.fromkeys(arm.joints, speed), ddq_max=acceleration
@@ -89,7 +87,7 @@ def load(
 
 
 def make_path(limb: Limb, rng: np.random.Generator) -> tuple[np.ndarray, list[pin.SE3]]:
-    """Return where an arm begins, and its targets."""
+    """Return a start and targets."""
     low, high = np.maximum(limb.q_min, -np.pi), np.minimum(limb.q_max, np.pi)
     middle, half = 0.5 * (low + high), 0.5 * INSIDE * (high - low)
     q = rng.uniform(middle - half, middle + half)
@@ -110,7 +108,7 @@ def make_path(limb: Limb, rng: np.random.Generator) -> tuple[np.ndarray, list[pi
 def follow(
     robot: RobotModel, limb: Limb, q_limb: np.ndarray, path: list[pin.SE3]
 ) -> np.ndarray:
-    """Return what was left of each target, [m] and [rad], shape (n, 2)."""
+    """Return errors, [m] and [rad], (n, 2)."""
     solver = LimbSolver(robot, IkSettings(), 0.0)
     m = len(robot.limbs)
     asked = np.array([one is limb for one in robot.limbs.values()])
@@ -126,7 +124,7 @@ def follow(
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each arm; return 1 if one did not come back."""
+    """Print arms; return 1 if one did not return."""
     n = int(words[0]) if words else N_PATHS
     print(f"{'arm':<20}{'back':>8}{'worst':>18}{'position':>20}")
     n_lost = 0

@@ -1,13 +1,8 @@
-"""How much a joint_trajectory_controller's speed ripples, by the lead of its messages.
+"""Ripple of a joint_trajectory_controller's speed, by lead.
 
-``python -m benchmarks.ripple``: a joint swings at up to 2 rad/s, commanded at 200 Hz;
-each message arrives late by chance, and the controller takes it in its next period. The
-speed it asks for from one period to the next, over the commanded one, where that is
-fast; and how late and how hard the controller asks a drive behind it to go.
-
-Three ways: ``told`` is what is sent, each message with where it begins, to a controller
-as it comes; ``stock`` the same controller without being told; ``set`` one with
-``interpolate_from_desired_state``, which needs no telling.
+``python -m benchmarks.ripple``: a joint at up to 2 rad/s, commanded at 200 Hz; jittered
+messages count from the controller's next period. ``told``: messages with their start;
+``stock``: without; ``set``: by ``interpolate_from_desired_state``.
 """
 
 from __future__ import annotations
@@ -38,12 +33,12 @@ WAYS = {
 
 
 class Course(NamedTuple):
-    """What a controller asked for, a period each.
+    """A controller's requests by period.
 
     Attributes:
-        speeds: Over those commanded, where these are fast.
-        lag: Of the joint behind the command, [s].
-        hardest: Largest change of speed that was asked for, [rad/s²].
+        speeds: Over the commanded, where fast.
+        lag: [s].
+        hardest: Largest change of speed, [rad/s²].
     """
 
     speeds: np.ndarray
@@ -52,7 +47,7 @@ class Course(NamedTuple):
 
 
 def drive(rate: float, lead: float, way: str) -> Course:
-    """Swing a joint behind a controller of a rate."""
+    """Swing a joint by a controller at a rate."""
     codec, rng = load_codec("jazzy"), np.random.default_rng(0)
     one = np.ones(1)
     begins, tells_begin = WAYS[way]
@@ -93,7 +88,7 @@ def _judge(
 
 
 def main() -> None:
-    """Print a line for each way, rate and lead."""
+    """Print ways, rates and leads."""
     print(
         f"{'way':<6}{'controller':>12}{'lead':>9}{'p95':>8}{'p99':>6} % off"
         f"{'lag':>8}{'hardest':>10} rad/s²"

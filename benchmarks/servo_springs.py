@@ -1,10 +1,9 @@
-"""A spring in the servo (mode 5) beside the host's spring by current (mode 0).
+"""A spring in the servo (mode 5) beside the host's (mode 0).
 
-``python -m benchmarks.servo_springs``. An emulated XC330-T288 whose horn a hand moves;
-the bus writes 400 times a second what it read 2.5 ms before. In mode 5, current-based
-position control, Goal Position is the spring's rest, Position P Gain its stiffness, and
-Goal Current the cap. That loop commands a voltage, so whatever moves the motor is
-braked by its back-EMF as far as the cap allows.
+``python -m benchmarks.servo_springs``: an emulated XC330-T288; the bus writes at 400
+Hz, 2.5 ms late. In mode 5, current-based position control, Goal Position is the rest, P
+Gain the stiffness, Goal Current the cap; it commands a voltage, so back-EMF brakes
+motions up to the cap.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Law = Callable[[float], tuple[float, float, float]]
 
 
 class Host:
-    """A torque by current: everything is in the number that the bus writes."""
+    """Torque by the bus's current alone."""
 
     def __init__(self) -> None:
         self.servo = make_servo(0)
@@ -39,13 +38,13 @@ class Host:
         self._driver.cap = TORQUE_SHARE * find_model(NAME).stall_torque
 
     def write(self, q: float, stiffness: float, rest: float, beside: float) -> None:
-        """Write what the law asks for at a position that was read."""
+        """Write the law's torque at a read position."""
         tau = stiffness * (rest - q) + beside
         put(self.servo, "current", "<h", self._driver.encode(tau))
 
 
 class InServo:
-    """A spring in the servo; a torque beside it moves its rest."""
+    """Spring in the servo; ``beside`` moves its rest."""
 
     def __init__(self) -> None:
         self.servo = make_servo(5)
@@ -54,7 +53,7 @@ class InServo:
         self._cap = int(model.torques.find_current(most) / model.current_unit)
 
     def write(self, q: float, stiffness: float, rest: float, beside: float) -> None:
-        """Write what the law asks for; without any torque the cap is zero."""
+        """Write the spring; without torque the cap is zero."""
         if not stiffness and not beside:
             put(self.servo, "current", "<h", 0)
             return
@@ -80,18 +79,14 @@ def make_servo(mode: int) -> Servo:
 
 
 def put(servo: Servo, name: str, kind: str, value: int) -> None:
-    """Write a register as the bus does.
-
-    Raises:
-        ValueError: If the servo refuses it.
-    """
+    """Write a register; raise ValueError if refused."""
     error = servo.write(TABLE[name], struct.pack(kind, value))
     if error:
         raise ValueError(f"{name}: expected a register that takes {value}, got {error}")
 
 
 def feel(kind: type[Host | InServo], law: Law, motion: Callable[[float], float]):
-    """Return times, positions and torques of three seconds, rows of shape (3,)."""
+    """Return times, positions and torques of 3 s, rows (3,)."""
     side, rows, read = kind(), [], deque([motion(0.0)] * 2, maxlen=2)
     for k in range(round(3.0 / DT)):
         t = k * DT
@@ -105,12 +100,12 @@ def feel(kind: type[Host | InServo], law: Law, motion: Callable[[float], float])
 
 
 def wave(size: float, rate: float) -> Callable[[float], float]:
-    """Return a motion of the hand, [rad] by [s]."""
+    """Return a hand's motion, [rad] by [s]."""
     return lambda t: size * np.sin(2 * np.pi * rate * t)
 
 
 def measure(kind: type[Host | InServo]) -> list[str]:
-    """Return a row: stiffness, lateness, and drag without and with a weight."""
+    """Return stiffness, lateness, and drag by weight."""
     rate, size = 4.0, 0.02
     felt = feel(kind, lambda _q: (K, -0.05, 0.0), wave(size, rate))[4000:]
     turn = np.exp(-2j * np.pi * rate * felt[:, 0])

@@ -1,9 +1,8 @@
-"""How rough the commands of a recorded motion are, by robot and rate of the gate.
+"""Roughness of commands by robot and gate rate.
 
-``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]``: the motion is
-played in virtual time. The rms of the commanded acceleration over that of its part
-below 10 Hz, changes of its sign a second of the busiest joint, and the share of periods
-in which any joint asks for all of A. Exits with 1 if one of the first two is above its
+``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]`` prints the rms
+commanded acceleration over its part below 10 Hz, the busiest joint's sign changes per
+second, and the share of periods at A. Exits with 1 if the first or second exceeds its
 bar.
 """
 
@@ -33,7 +32,7 @@ MOST_FLIPS = 25.0  # [1/s] chosen: a motion of up to 10 Hz has up to 20
 def play(
     path: str, robot: str, rate: int, folder: Path, more: Sequence[str] = ()
 ) -> Episode:
-    """Return the recording of a motion that drives a robot in simulation."""
+    """Return a simulated robot's recording."""
     words = ["leader=offline", f"leader.path={path}", "leader.frame=relative"]
     words += [f"follower={robot}", "env=mujoco", f"env.rate={rate}", *more]
     words += ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
@@ -42,18 +41,15 @@ def play(
 
 
 def measure(episode: Episode, h: float) -> tuple[float, float, float]:
-    """Return ratio, changes of sign a second, and the share at A."""
+    """Return ratio, sign changes per second, share at A."""
     gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
     return measure_commands(gate["q_cmd"], h, episode.robot_info.ddq_max)
 
 
 def measure_commands(q: Vec, h: float, limit: Vec) -> tuple[float, float, float]:
-    """Return the same of commands.
+    """Return the same of commands q, (k, n), [rad].
 
-    Args:
-        q: The commands, shape (k, n), [rad].
-        h: Their period, [s].
-        limit: A, shape (n,), [rad/s²].
+    ``h`` is the period, [s], ``limit`` A, (n,), [rad/s²].
     """
     n = round(1.0 / h)
     a = np.diff(q, 2, axis=0)[n:-n] / h**2
@@ -69,7 +65,7 @@ def measure_commands(q: Vec, h: float, limit: Vec) -> tuple[float, float, float]
 
 
 def main(words: list[str]) -> int:
-    """Print a line for each robot and rate; return 1 if a bar is missed."""
+    """Print robots and rates; return 1 for a missed bar."""
     path, *rest = words
     robots = [word for word in rest if "=" not in word]
     more = [word for word in rest if "=" in word]

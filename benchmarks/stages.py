@@ -1,16 +1,12 @@
-"""The operator's stages on one resource: each at its own pace, or in order.
+"""Operator's stages on one resource: free, or in order.
 
 ``python -m benchmarks.stages [--live]``
 
-First a discrete-event simulation of capture, track, reconstruct, decode and render
-(TeleXR's contention-aware scheduling, requirements T16): free, each stage with a period
-and a phase of its own; in order, each begun when the one before has ended, at a period
-of all of them; and at the paper's bound, T ≥ Σ t_i without the last stage, which is the
-counter-example (2.2 no. 4): the backlog grows by t_n with each frame.
-
-With ``--live`` the product's own stages (packing a sample, the mirror image, a JPEG,
-drawing the robot by MuJoCo) are timed, and run in threads: free, and pinned to one
-processor and released in order. Beside others such a figure is worth nothing.
+Simulates capture, track, reconstruct, decode and render (TeleXR's contention-aware
+scheduling, T16): free, with own periods; in order; and at the paper's bound, T ≥ Σ t_i
+without the last stage, the counter-example (2.2 no. 4): the backlog grows by t_n with
+each frame. ``--live`` runs the product's stages in threads, free, and in order on one
+processor.
 """
 
 from __future__ import annotations
@@ -31,10 +27,9 @@ class Stage(NamedTuple):
     """One stage.
 
     Attributes:
-        name: What it does.
-        time: What it takes, mean, [s].
-        period: Of its own, where it is free, [s].
-        spread: Standard deviation of the logarithm of what it takes.
+        time: Mean, [s].
+        period: When free, [s].
+        spread: Standard deviation of log time.
     """
 
     name: str
@@ -55,13 +50,13 @@ STAGES = (
 
 @dataclass
 class Outcome:
-    """What became of the frames.
+    """Results of frames.
 
     Attributes:
-        ages: From the capture that a frame shows to its end, [s].
-        ends: When each frame ended, [s].
-        stale: Frames that show no newer capture than the one before.
-        backlog: How much work waits at the end, [s].
+        ages: From capture to end, [s].
+        ends: [s].
+        stale: Frames without news.
+        backlog: Work left, [s].
     """
 
     ages: list[float] = field(default_factory=list)
@@ -71,7 +66,7 @@ class Outcome:
 
 
 def draw_times(stages: Sequence[Stage], seed: int) -> Callable[[int], float]:
-    """Return what draws the time of a stage."""
+    """Return a generator of stage times."""
     rng = np.random.default_rng(seed)
     return lambda i: float(
         stages[i].time
@@ -82,14 +77,14 @@ def draw_times(stages: Sequence[Stage], seed: int) -> Callable[[int], float]:
 def find_period(stages: Sequence[Stage], n: int | None = None, seed: int = 1) -> float:
     """Return p99 of the sum of the first n stages, or of all, [s].
 
-    Not the sum of their p99s, which no frame takes.
+    The sum of p99s is taken by no frame.
     """
     draw, some = draw_times(stages, seed), range(len(stages) if n is None else n)
     return float(np.percentile([sum(map(draw, some)) for _ in range(4000)], 99))
 
 
 def run_free(stages: Sequence[Stage], seconds: float, seed: int = 0) -> Outcome:
-    """Let each stage come at its own period, first come first served."""
+    """Run stages at own periods, first come first served."""
     rng, draw = np.random.default_rng(seed), draw_times(stages, seed)
     waiting = [(float(rng.uniform(0, s.period)), i) for i, s in enumerate(stages)]
     heapq.heapify(waiting)
@@ -111,7 +106,7 @@ def run_free(stages: Sequence[Stage], seconds: float, seed: int = 0) -> Outcome:
 def run_in_order(
     stages: Sequence[Stage], period: float, seconds: float, seed: int = 0
 ) -> Outcome:
-    """Begin each stage when the one before has ended, the first once a period."""
+    """Run stages in turn, the first once a period."""
     draw, outcome, free, number = draw_times(stages, seed), Outcome(), 0.0, 0
     waiting = [(0.0, 0, 0.0)]  # when asked, stage, capture
     last: float | None = None
@@ -162,7 +157,7 @@ def print_simulation(seconds: float = 60.0) -> None:
 
 
 def make_live() -> dict[str, Callable[[], object]]:
-    """Return the product's own stages, by name."""
+    """Return the product's stages, by name."""
     # loaded here: the simulation needs none of them
     import cv2  # noqa: PLC0415
 
@@ -214,7 +209,7 @@ def make_live() -> dict[str, Callable[[], object]]:
 
 
 def run_live(seconds: float = 10.0) -> None:
-    """Time the stages, and run them both ways in threads."""
+    """Time the stages, and run both ways in threads."""
     stages = make_live()
     for _ in range(20):
         for work in stages.values():
@@ -243,16 +238,13 @@ def run_threads(
     seconds: float,
     is_ordered: bool,
 ) -> list[float]:
-    """Run stages in a thread each.
+    """Return frames' ages, [s], of stages in a thread each.
 
     Args:
-        works: What they do; the first one is the capture.
-        period: Of the first one, and of all where they are free, [s].
-        seconds: For how long, [s].
-        is_ordered: All on one processor, each released by the one before.
-
-    Returns:
-        The age of each frame, [s].
+        works: The first is the capture.
+        period: Of the first, and of all if free, [s].
+        seconds: [s].
+        is_ordered: On one processor, in turn.
     """
     n = len(works)
     released = [threading.Semaphore(0) for _ in works]
@@ -288,7 +280,7 @@ def run_threads(
 
 
 def main(words: Sequence[str]) -> None:
-    """Print the simulation, and the live figures where they are asked for."""
+    """Print simulation and live figures."""
     print_simulation()
     if "--live" in words:
         run_live()

@@ -2,10 +2,9 @@
 
 python -m benchmarks.stalls [--runs 5] [--episodes 4] [--hogs 0] [--rate 200] [--json]
 
-Draws small circles with the PiPER in short sessions, beside as many busy processes as
-asked for. A process of higher priority sleeps and wakes on the side: what held it up as
-well was the machine (a virtual one that its host does not run), the rest is the
-product's own. Without the right to such a priority all stalls count as the product's.
+The PiPER draws small circles beside busy processes. A process of higher priority
+detects standstills of the machine itself; the rest are the product's, or all without
+the right to such a priority.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CIRCLE = ("leader=autopilot", "leader.size=0.04", "leader.speed=0.1")
 
 
 def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
-    """Return the stalls of an episode that made the gate hold, and its engaged time."""
+    """Return an episode's stalls with holds, and engaged time."""
     gate = episode.gate
     t = gate["stamp_ns"] * 1e-9
     is_engaged = gate["state"] == GateState.ENGAGED
@@ -52,7 +51,7 @@ def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
 
 
 def measure(n_runs, n_episodes, rate, out):
-    """Return counts and times over some sessions of some episodes each."""
+    """Return counts and times over sessions."""
     with Machine() as machine:
         for number in range(n_runs):
             run(
@@ -86,7 +85,7 @@ def measure(n_runs, n_episodes, rate, out):
 
 
 def spread(values):
-    """Return median, p99 and the largest."""
+    """Return median, p99 and maximum."""
     p50, p99 = np.percentile(values, [50, 99])
     return {"p50": float(p50), "p99": float(p99), "max": float(values.max())}
 

@@ -28,13 +28,13 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 
 
 def find_children(parent: int) -> list[int]:
-    """Process ids of the children of a process."""
+    """Return a process's children."""
     tasks = Path(f"/proc/{parent}/task").glob("*/children")
     return [int(pid) for task in tasks for pid in task.read_text().split()]
 
 
 def find_cpu(pid: int) -> float:
-    """CPU time of a process so far, [s]."""
+    """Return a process's CPU time, [s]."""
     stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(stat[11]) + int(stat[12])) / _TICKS
 
@@ -45,7 +45,7 @@ def name_of(pid: int) -> str:
 
 
 def find_pss(pid: int) -> float:
-    """What a process keeps in memory, its part of what it shares, [MB]."""
+    """Return a process's PSS, [MB]."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return int(re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)[1]) * 1024e-6
 
@@ -53,10 +53,10 @@ def find_pss(pid: int) -> float:
 def measure(
     words: list[str], until: str
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Start a session, wait until it is in a state, end it.
+    """Start a session, wait for a state, end it.
 
     Returns:
-        When each phase ended, [s]; CPU time of each process, [s]; their memory, [MB].
+        Phases' ends, CPU times, [s], and memory, [MB].
 
     Raises:
         SystemExit: If it ended before.

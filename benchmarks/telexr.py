@@ -1,24 +1,18 @@
-"""What reconstruction takes of the error of a teleoperation over bad networks.
+"""Error of teleoperation over bad networks, with and without reconstruction.
 
-``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recordings of people's hands (of the
-folder of motions, where it is) and motions made here cross networks there and back in
-virtual time, by each of the ways of ``benchmarks.telexr_ways``; ours is the product's
-own on both hosts. The networks are those of ``paprle.hardware.net``, and round trips
-that were measured over Wi-Fi (of the folder ``network`` beside that of motions), half
-of each one way, 30 a second. A line a trace and way has the median over all motions of
+``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands and made motions
+cross networks there and back in virtual time, by ``benchmarks.telexr_ways``. Networks
+are those of ``paprle.hardware.net``, and Wi-Fi round trips (folder ``network`` beside
+FOLDER), half each way, 30 a second. Medians over motions, by trace and way, of
 
-* the teleoperation error, user against displayed robot (requirements T2),
-* user against actual robot, and displayed against actual robot,
-* what is left of the user's path, the delay taken out,
-* motion to motion latency (T1) as confirmed, and the captures that never counted,
+* the teleoperation error, user against displayed robot (T2),
+* user, and displayed robot, against actual robot,
+* the user's path without delay,
+* motion to motion latency (T1) as confirmed, and uncounted captures,
 
-and how much less of ours the first is, and displayed against actual robot (T13), than
-those of the three other ways, with the interval that holds 95 % of the medians of
-resampled motions. ``led`` is ours with TeleXR's picture (T13), which is drawn nowhere:
-of the robot where the newest capture takes it. A picture is drawn as often as the
-product draws it and stays until the next one. The robot's own pose is predicted for
-the display alone: it never moves on a guess, and so it is as late as the way, and one
-period more.
+and our reduction of the first and of displayed against actual robot (T13), with 95 %
+intervals of resampled motions. ``led`` is TeleXR's picture (T13), the robot at the
+newest capture.
 """
 
 from __future__ import annotations
@@ -49,15 +43,15 @@ MEASURED = "avp_wireless-mono.json"
 
 
 class Run(NamedTuple):
-    """What a motion over a network came to, tick by tick.
+    """Result of a motion over a network, by tick.
 
     Attributes:
-        user: Where the hand was, shape (n, 3), [m].
-        robot: Where the robot was.
-        shown: Where the display showed it.
-        led: Where the newest capture takes it, where that is known; else as shown.
-        ways: From captures to what the operator hears of their effect, [s].
-        n_lost: Captures that never reached the robot, or that it did not take.
+        user: Hand, (n, 3), [m].
+        robot: (n, 3), [m].
+        shown: As displayed.
+        led: Robot at the newest capture, or as shown.
+        ways: From capture to known effect, [s].
+        n_lost: Captures that the robot never took.
     """
 
     user: Vec
@@ -69,7 +63,7 @@ class Run(NamedTuple):
 
 
 def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
-    """Let a motion cross a network there and back."""
+    """Return a motion's result over a network."""
     up, down = (Impairment(one, 2 * seed + i) for i, one in enumerate(traces))
     way, effects, now_ns = make_way(kind), dict[int, int](), 10**9
     rows: list[tuple[Vec, Vec, Vec, Vec]] = []
@@ -100,7 +94,7 @@ def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
 
 
 def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
-    """Return networks by name, both directions of each: profiles, and measured ones."""
+    """Return profiles and measured networks, both directions."""
     found = {
         name: [load_traces(name)[way] for way in DIRECTIONS] for name in list_profiles()
     }
@@ -117,7 +111,7 @@ def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
 
 
 def find_shape_error(one: Run) -> float:
-    """Return the mean distance of the paths at the delay at which it is least, [m]."""
+    """Return paths' mean distance at the best delay, [m]."""
     n = len(one.user)
     errors = [
         np.linalg.norm(one.robot[late:] - one.user[: n - late], axis=1).mean()
@@ -127,7 +121,7 @@ def find_shape_error(one: Run) -> float:
 
 
 def measure(one: Run) -> dict[str, float]:
-    """Return the figures of a run, [mm] and [ms]."""
+    """Return a run's figures, [mm] and [ms]."""
 
     def distance(a: Vec, b: Vec) -> float:
         return float(1e3 * np.linalg.norm(a - b, axis=1).mean())
@@ -144,7 +138,7 @@ def measure(one: Run) -> dict[str, float]:
 
 
 def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
-    """Return the median share that is less, and its interval of 95 %."""
+    """Return the median reduction, and its 95 % interval."""
     shares = 1.0 - ours / others
     rng = np.random.default_rng(0)
     drawn = rng.choice(shares, (N_RESAMPLED, len(shares)))
@@ -155,7 +149,7 @@ def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
 def compare(
     cells: dict[str, list[dict[str, float]]], name: str, way: str, other: str
 ) -> str:
-    """Say how much less a figure is one way than another, motion by motion."""
+    """Return a reduction between two ways, as text."""
     less, more = (np.array([c[name] for c in cells[one]]) for one in (way, other))
     share, low, high = find_reduction(less, more)
     wins = int((less < more).sum())
@@ -166,7 +160,7 @@ def compare(
 
 
 def gather_motions(folder: Path | None) -> dict[str, Hand]:
-    """Return hands by name: long recordings are cut into pieces of ``LENGTH``."""
+    """Return hands, in pieces of ``LENGTH``."""
     hands: dict[str, Hand] = {}
     for name, (hand, length) in list_motions(folder, longest=4 * LENGTH).items():
         n = max(1, math.floor(length / LENGTH)) if "." in name else 1
@@ -180,7 +174,7 @@ def _cut(hand: Hand, begin: float) -> Hand:
 
 
 def main(words: list[str]) -> None:
-    """Print a table, and write what it is made of to telexr.json."""
+    """Print a table; write telexr.json."""
     folder = Path(words[0]) if words else None
     hands = gather_motions(folder)
     print(f"{len(hands)} motions: {', '.join(hands)}")

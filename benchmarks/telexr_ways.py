@@ -1,15 +1,10 @@
-"""The ways in which a hand may lead a robot over a bad network, both hosts of each.
+"""Ways of leading a robot over a bad network.
 
-``Plain`` sends a place and shows a place: ``none`` obeys and shows everything as it
-arrives, late things too; ``hold`` keeps the newest; ``velocity`` goes on from the
-newest by its velocity, at the robot and in the display. ``Ours`` is what ships: the
-operator's host of ``paprle lead`` with its mirror image of the robot (``FarWatch``,
-``HandMirror``), the datagrams and seals of the link, and the robot's end with its
-reconstruction. Its picture is of the robot as it is by now. Where the newest capture
-takes the robot, by the same filter, is TeleXR's picture (T13): it is drawn nowhere, and
-is here to be compared.
-
-The robot is ideal: it is where it is asked to be, so that all error is of the way.
+``Plain`` sends positions: ``none`` obeys all, late ones too; ``hold`` the newest;
+``velocity`` extrapolates, at the robot and in the display. ``Ours`` is the product:
+``paprle lead`` with its mirror image, the link, and reconstruction; its picture is the
+present robot's. TeleXR's (T13), of the newest capture, is for comparison. The robot is
+ideal, so all error is the way's.
 """
 
 from __future__ import annotations
@@ -54,13 +49,11 @@ class Way(Protocol):
     """Both hosts of one way, in virtual time.
 
     Attributes:
-        robot: Where the robot is, shape (3,), [m]; None before it has heard.
-        n_captured: Captures that were made.
-        taken: Stamps of those that the robot took.
-        late_ns: How much later than its captures its motion is, [ns].
-        heard: The newest capture that the robot was told to have had; 0: none.
-        led: Where the newest capture takes the robot, shape (3,), [m], as of the last
-            picture; None: not known.
+        robot: (3,), [m], or None.
+        taken: Stamps of captures that the robot took.
+        late_ns: Delay of its motion, [ns].
+        heard: Newest confirmed capture; 0: none.
+        led: Robot at the newest capture, (3,), [m], or None.
     """
 
     robot: Vec | None
@@ -71,29 +64,21 @@ class Way(Protocol):
     led: Vec | None
 
     def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
-        """Take what came to the operator; return what leaves him.
-
-        Args:
-            data: Datagrams that arrived.
-            T: Where the hand is.
-            now_ns: The time, [ns].
-        """
+        """Return the operator's datagrams for arrived ones and the hand's T."""
 
     def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
-        """Take what came to the robot; return what leaves it."""
+        """Return the robot's datagrams."""
 
     def draw(self, now_ns: int) -> Vec | None:
-        """Return where the robot is shown, shape (3,), [m]; None: nowhere yet."""
+        """Return the displayed position, (3,), [m], or None."""
 
 
 class _Captures:
-    """When a tracker sees the hand."""
-
     def __init__(self) -> None:
         self.n = self._due_ns = 0
 
     def is_due(self, now_ns: int) -> bool:
-        """Whether it sees it now."""
+        """Return whether a capture is due."""
         if now_ns < self._due_ns:
             return False
         self._due_ns, self.n = now_ns + round(1e9 / RATE), self.n + 1
@@ -101,7 +86,7 @@ class _Captures:
 
 
 class Plain:
-    """One of the ways without a reconstruction; see ``Way`` and the module."""
+    """A way without reconstruction."""
 
     late_ns = 0
     led = None
@@ -116,7 +101,7 @@ class Plain:
 
     @property
     def n_captured(self) -> int:
-        """Captures that were made."""
+        """Number of captures."""
         return self._captures.n
 
     def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
@@ -148,7 +133,6 @@ class Plain:
         return self._kind == "none" or not known or stamp_ns > known[-1][0]
 
     def _find(self, known: list[tuple[int, Vec]], now_ns: int) -> Vec:
-        """Return where something is of which these places are known."""
         (begin_ns, first), (end_ns, last) = known[0], known[-1]
         if self._kind != "velocity" or begin_ns >= end_ns:
             return last
@@ -157,7 +141,7 @@ class Plain:
 
 
 class Ours:
-    """What ships, on both hosts; see ``Way`` and the module."""
+    """The product on both hosts."""
 
     def __init__(self) -> None:
         self.robot: Vec | None = None
@@ -175,16 +159,16 @@ class Ours:
 
     @property
     def n_captured(self) -> int:
-        """Captures that were made."""
+        """Number of captures."""
         return self._captures.n
 
     @property
     def late_ns(self) -> int:
-        """How much later than its captures its motion is, [ns]."""
+        """Lateness of its motion behind captures, [ns]."""
         return round(self._motion.delays[0].delay * 1e9)
 
     def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
-        """See ``Way``; as ``Lead.step`` does it."""
+        """See ``Way``; as ``Lead.step``."""
         if self._captures.is_due(now_ns):
             limbs = {"hand": LimbCommand(T_leader_base_leader_eef=T)}
             seq = self._captures.n
@@ -198,7 +182,7 @@ class Ours:
         return self._near.take_outbox()
 
     def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
-        """See ``Way``; as a session does it with ``leader=remote``."""
+        """See ``Way``; as a session with ``leader=remote``."""
         now_ns += _SKEW_NS
         sample = self._far.step(data, now_ns)
         if sample is None or not sample.valid:  # the operator has no state yet
@@ -229,7 +213,7 @@ class Ours:
 
 
 def make_way(kind: str) -> Way:
-    """Return both hosts of a way, by its name."""
+    """Return both hosts of a named way."""
     return Ours() if kind == "ours" else Plain(kind)
 
 
@@ -238,14 +222,6 @@ def _pack(told_ns: int, captured_ns: int, p: Vec) -> bytes:
 
 
 def _describe(captured_ns: int, pose: Vec | None, now_ns: int) -> SessionView:
-    """Return the view of a session whose robot is where the hand's motion is.
-
-    Args:
-        captured_ns: Stamp of the newest sample that it had, [ns].
-        pose: Where the robot is, in the hand's axes, xyz + quat_xyzw; None: nobody
-            leads it yet.
-        now_ns: The time, [ns].
-    """
     nil, turn = np.zeros(6), np.array([0.0, 0.0, 0.0, 1.0])
     return SessionView(
         stamp_ns=now_ns,

@@ -1,10 +1,9 @@
-"""What the rows of the tool cost: its speed (C2) and care near singularities (C3).
+"""Cost of the tool's rows: speed (C2) and singularities (C3).
 
-``python -m benchmarks.tool_rows FILE [FOLLOWER …]``: the motion is played in virtual
-time at 1, 5 and 10 times its speed, for each setting of ``gate.tool_speed`` and
-``gate.singularity``. The share of the time in which targets were reached, the raw error
-and that without lag. Then joint targets at random, from each to the next: the mean and
-the longest time, over that without these rows, and the CPU time of a period.
+``python -m benchmarks.tool_rows FILE [FOLLOWER …]`` plays a motion at 1, 5 and 10 times
+its speed, by ``gate.tool_speed`` and ``gate.singularity``: share reached, error with
+and without lag. Then random joint targets: mean and longest time over that without
+rows, and a period's CPU time.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ LONGEST = 4000  # periods; what has not arrived by then never will
 
 
 def play(path: str, robot: str, speed: int, rows: tuple[float | None, float]) -> str:
-    """Return share reached, raw error and that without lag, as they are printed."""
+    """Return share reached, error and that without lag."""
     tool_speed, sigma = rows
     words = ["leader=offline", f"leader.path={path}", f"leader.speed={speed}"]
     words += [f"follower={robot}", "env=mujoco", "session.clock=virtual"]
@@ -58,7 +57,7 @@ def play(path: str, robot: str, speed: int, rows: tuple[float | None, float]) ->
 
 
 def move(robot: RobotModel, rows: tuple[float | None, float]) -> tuple[float, ...]:
-    """Return the times to joint targets, [periods], and the mean period's CPU, [µs]."""
+    """Return times to targets, [periods], and CPU time, [µs]."""
     tool_speed, sigma = rows
     gate = Gate(robot, GateConfig(tool_speed=tool_speed, singularity=sigma), h=H)
     rng, times, used = np.random.default_rng(0), [], 0.0
@@ -77,7 +76,6 @@ def move(robot: RobotModel, rows: tuple[float | None, float]) -> tuple[float, ..
 
 
 def _count_periods(gate: Gate, goal: np.ndarray) -> int:
-    """Send a target until it is reached; return how many periods that took."""
     for k in range(1, LONGEST):
         gate.step(goal, H)
         if gate.is_at_rest and np.abs(gate.q_cmd - goal).max() < 1e-6:
@@ -86,7 +84,7 @@ def _count_periods(gate: Gate, goal: np.ndarray) -> int:
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each robot, setting and speed, and one for joint targets."""
+    """Print robots, settings and speeds, and joint targets."""
     path, *robots = words
     print(f"{'':<28}{'reached %':>10}{'raw mm':>10}{'no lag':>10}")
     for name in robots or ROBOTS:

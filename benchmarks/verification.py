@@ -1,9 +1,7 @@
-"""What the verification of its stop (V2) costs a step of the gate.
+"""Cost of the gate's stop verification (V2) in a step.
 
-``python -m benchmarks.verification``: a robot follows moving joints, and after each
-step the very stop that it verified is verified once more, and timed; what reaching a
-kernel costs is taken off. Pairs are those of the robot, and none is left out. Then
-the same for 1 to 8 arms around one table, where pairs grow with the square of arms.
+``python -m benchmarks.verification``: each verified stop of a moving robot is verified
+again, and timed, less a kernel's call; then for 1 to 8 arms around one table.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ def verify_again(floats, integers, h):
 
 
 def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:
-    """Yield names, robots, and their gates at home: those of sessions, then tables."""
+    """Yield names, robots, and gates at home."""
     for name in ROBOTS:
         bench = Bench(name, "joints").engage()
         yield name, bench.robot, bench.gate.gate
@@ -55,7 +53,7 @@ def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:
 
 
 def measure(robot: RobotModel, gate: Gate) -> list[float]:
-    """Return medians of a step, and of V2 in it, [µs]."""
+    """Return medians of a step, and of V2, [µs]."""
     rows, q_meas = [], gate.q_cmd
     for k in range(N_TIGHT + N_FIRST):
         q_des = robot.home + SWING * np.sin(2.0 * k * H)

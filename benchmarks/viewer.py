@@ -25,8 +25,6 @@ _N_JUMPS = 200
 
 
 class _Viewer:
-    """A viewer in a process of its own, and the seconds until it serves."""
-
     def __init__(self, folder: Path) -> None:
         begin = time.perf_counter()
         self.process = subprocess.Popen(
@@ -48,14 +46,14 @@ class _Viewer:
         return answer
 
     def open(self) -> tuple[float, float]:
-        """Open the first film; return seconds and its length."""
+        """Open the first film; return seconds and length."""
         begin = time.perf_counter()
         while "share" in (film := json.loads(self.ask("open?film=0"))):
             pass
         return time.perf_counter() - begin, film["length"]
 
     def jump(self, t: float) -> float:
-        """Go to a time; return seconds until robot and picture are there."""
+        """Go to a time; return seconds until drawn."""
         begin = time.perf_counter()
         self.ask(f"move?film=0&t={t}")
         if not self.ask(f"picture?film=0&camera=front&t={t}&w=640"):
@@ -68,7 +66,7 @@ class _Viewer:
 
 
 def main() -> None:
-    """Make recordings, open them, and print the figures."""
+    """Make and open recordings; print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hour", action="store_true")
     seconds, n = (3600.0, 1) if parser.parse_args().hour else (300.0, 20)

@@ -3,13 +3,12 @@
 python -m benchmarks.whole_path [--leader NAME] [--follower NAME] [--env mujoco]
     [--seconds 60] [--motion sines] [--stall sleep|spin] [--json] [key=value …]
 
-The servos are an emulator's on pseudo-terminals, nothing but the ports is overridden.
-A watch of higher priority tells the machine's own standstills apart; ``own`` is without
-them. Rates and jitter hold for an idle machine, so the share that was free is printed,
-too. The feedback thread's figures are of the line that a session with one ends with.
+Servos are emulated on pseudo-terminals. ``own`` is without the machine's standstills,
+by a watch of higher priority. Figures hold for an idle machine, so its free share is
+printed. The feedback thread's are those of the session's last line.
 
-``--stall`` adds a law that stalls the feedback thread for a second (asleep, or busy)
-when it has driven for two: rates are then given of that second alone, too.
+``--stall`` stalls the feedback thread for a second (asleep, or busy) after two of
+driving; that second's rates are printed, too.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ FEEDBACK = re.compile(
 
 
 class Rig:
-    """An emulated rig whose hands grasp until the session drives, then move."""
+    """Emulated rig: grasps until the session drives, then moves."""
 
     def __init__(self, leader: str, motion: str) -> None:
         words = [sys.executable, "-m", "paprle_emulators.dynamixel"]
@@ -56,7 +55,7 @@ class Rig:
         self._motion = motion
 
     def move(self):
-        """Begin to move."""
+        """Start moving."""
         order = {"cmd": "motion", "program": self._motion}
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
@@ -67,7 +66,7 @@ class Rig:
 
 
 def find_roles(pid):
-    """Return the process ids of a session's roles by name."""
+    """Return process ids by role."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     roles = {"session": pid}
     for child in children:
@@ -79,7 +78,7 @@ def find_roles(pid):
 
 
 def plan_stall(args, out):
-    """Return settings and environment with which the feedback thread stalls once."""
+    """Return settings and environment of one stall."""
     if args.stall is None:
         return [], None
     path = [*stall_law.install(out / "site"), str(ROOT)]
@@ -89,7 +88,7 @@ def plan_stall(args, out):
 
 
 def run_session(rig, args, out):
-    """Run one, and return its words and what its processes cost while it drove."""
+    """Return a session's output and costs."""
     stall, env = plan_stall(args, out)
     session = subprocess.Popen(
         [sys.executable, "run.py", f"leader={args.leader}",
@@ -113,7 +112,7 @@ def run_session(rig, args, out):
 
 
 def watch(session, rig, seconds):
-    """Return the share of a core that each process took, and what was free."""
+    """Return processes' shares of a core, and the free share."""
     time.sleep(2.0)
     try:
         return read_costs(session, rig, seconds)
@@ -138,12 +137,12 @@ def read_costs(session, rig, seconds):
 
 
 def find_driven(ticks):
-    """Return when the leader began to drive, and when it did so last, [ns]."""
+    """Return first and last time of driving, [ns]."""
     return ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED][[0, -1]]
 
 
 def judge(episode, gaps, begin, end):
-    """Return rates and jitter of ticks and gate between two times, [ns]."""
+    """Return rates and jitter between two times, [ns]."""
     gate, ticks = episode.gate, episode.ticks
     found = {}
     for name, rows in (("session", ticks), ("gate", gate)):
@@ -167,14 +166,14 @@ def judge(episode, gaps, begin, end):
 
 
 def spread(values):
-    """Return median, p99 and the largest."""
+    """Return median, p99 and maximum."""
     p50, p99 = np.percentile(values, [50, 99])
     return {k: round(float(v), 3) for k, v in
             (("p50", p50), ("p99", p99), ("max", values.max()))}  # fmt: skip
 
 
 def measure(args, out):
-    """Run a rig and a session, and return every figure."""
+    """Run a rig and a session; return figures."""
     rig = Rig(args.leader, args.motion)
     try:
         with Machine() as machine:

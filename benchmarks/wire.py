@@ -25,7 +25,7 @@ SAME = 1e-9  # [rad] chosen: beside a bus's own quantum
 
 
 def measure(name: str, duration: float) -> tuple[np.ndarray, int]:
-    """Return latencies [ms], and how many commands of the moving arm were not found."""
+    """Return latencies [ms], and the number of unmatched commands."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(name, "piper", Path(folder))
         if name != "can":

@@ -1,9 +1,8 @@
-"""Fetches the recordings and URDFs of others that tests use, into ``shared/data``.
+"""Fetch others' recordings and URDFs for tests, into ``shared/data``.
 
 usage: make data, or python checks/fetch_data.py [FOLDER] with pooch installed
 
-Each file comes from its authors' repository at a fixed commit, and is kept only if it
-has the digest below. Licences are named in CONTRIBUTING.md.
+Files are fixed by commit and digest. Licences: CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "shared" / "data"
 
 
 class Origin(NamedTuple):
-    """The repository, commit and path of a file, and its SHA-256 digest."""
+    """Repository, commit, path and SHA-256 of a file."""
 
     repository: str
     path: str
@@ -159,7 +158,7 @@ FILES = {
 
 
 def make_address(origin: Origin) -> str:
-    """Return the address of a file; a repository without a commit is an address."""
+    """Return a file's address; without a commit, the repository is one."""
     commit = COMMITS.get(origin.repository)
     if commit is None:
         return f"{origin.repository}/{quote(origin.path)}"
@@ -168,7 +167,7 @@ def make_address(origin: Origin) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Fetch all files that the folder lacks; return the number that failed."""
+    """Fetch missing files; return the number of failures."""
     import pooch  # noqa: PLC0415 - make data installs it
 
     store = pooch.create(

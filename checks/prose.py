@@ -47,7 +47,7 @@ _MOST_LINES = 2
 
 
 class Finding(NamedTuple):
-    """A docstring that hides what it states."""
+    """A finding in a docstring."""
 
     path: Path
     line: int
@@ -56,7 +56,7 @@ class Finding(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The folder that its baseline is kept for."""
+        """Folder of its baseline."""
         parts = self.path.relative_to(ROOT).parts
         return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 def find_all(folders: Iterable[str] = FOLDERS) -> Iterator[Finding]:
-    """Yield the findings of folders, by default of the whole product."""
+    """Yield the findings of folders."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield from find(path)
@@ -95,7 +95,6 @@ def find(path: Path) -> Iterator[Finding]:
 
 
 def _list_attributes(tree: ast.AST) -> Iterator[tuple[str, ast.Constant]]:
-    """Yield each name whose assignment has a docstring below it, and that docstring."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         for before, after in pairwise(body if isinstance(body, list) else []):
@@ -120,7 +119,7 @@ def _judge(node: ast.AST, name: str, text: str) -> Iterator[str]:
 
 
 def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
-    """Return how many findings there are, by folder and kind."""
+    """Return the number of findings by folder and kind."""
     counts: dict[str, Counter[str]] = {}
     for one in findings:
         counts.setdefault(one.place, Counter())[one.kind] += 1
@@ -130,7 +129,7 @@ def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
 def compare(
     counts: dict[str, dict[str, int]], allowed: dict[str, dict[str, int]]
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Yield folder, kind, number and allowed number where there are too many."""
+    """Yield folder, kind, number and limit if too many."""
     for place, kinds in counts.items():
         for kind, n in kinds.items():
             most = allowed.get(place, {}).get(kind, 0)
@@ -139,7 +138,7 @@ def compare(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the check; return 1 if a folder has more findings than its baseline."""
+    """Run the check; return 1 above the baseline."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

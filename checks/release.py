@@ -1,4 +1,4 @@
-"""Checks that a tag is the version of everything that a release holds.
+"""Check a release's versions against its tag.
 
 usage: python checks/release.py v0.2.0
 """
@@ -21,7 +21,7 @@ PLACES = {
 
 
 def read_versions(root: Path) -> dict[str, str]:
-    """Return the version that each file states; empty where there is none."""
+    """Return each file's version, or ""."""
     found = {
         name: re.search(pattern, (root / name).read_text("utf-8"), re.MULTILINE)
         for name, pattern in PLACES.items()
@@ -30,7 +30,7 @@ def read_versions(root: Path) -> dict[str, str]:
 
 
 def main(tag: str) -> int:
-    """Print each file whose version is not that of the tag; return their number."""
+    """Print files of other versions; return their number."""
     wrong = {name: v for name, v in read_versions(ROOT).items() if f"v{v}" != tag}
     for name, version in wrong.items():
         print(f"{name}: expected the version of the tag {tag}, got '{version}'")

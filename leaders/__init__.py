@@ -1,1 +1,1 @@
-"""Leaders: one package per kind of device in the operator's hands."""
+"""Leaders: one package per kind of operator's device."""

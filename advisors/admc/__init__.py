@@ -1,4 +1,4 @@
-"""Adaptive DoF mapping: suggested motions, best first (AdaptiX)."""
+"""Adaptive DoF mapping: suggested motions (AdaptiX)."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The advisor: the columns of D for a session's view."""
+"""Advisor: columns of D for a session's view."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _R_EEF_GRASP = {
 
 
 class Admc(Advisor):
-    """Suggests how to grasp and place an object with few axes."""
+    """Suggestions to grasp and place an object."""
 
     config: AdmcConfig
 
@@ -55,11 +55,7 @@ class Admc(Advisor):
         cameras: Mapping[str, CameraInfo],
         clock: Clock,
     ) -> None:
-        """Make it.
-
-        Raises:
-            ConfigError: If the limb or its gripper is missing.
-        """
+        """Raise ConfigError for a missing limb or gripper."""
         super().__init__(config, robot, cameras, clock)
         self._limb = _find_limb(robot, config.limb)
         speeds = AxisSpeeds(config.translation, config.turn, config.gripper)
@@ -71,7 +67,7 @@ class Admc(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Layout: five columns, and the first one's distance from the active one."""
+        """Layout: five columns, the first one's distance from the active."""
         return ADVICE
 
     def open(self) -> None:
@@ -149,7 +145,6 @@ class Admc(Advisor):
         return _lift(place.pose, c.place_height)
 
     def _read_openings(self, view: SessionView) -> tuple[float, float]:
-        """Return commanded and measured gripper opening, 0 … 1."""
         gripper = self._limb.gripper
         if gripper is None:
             return 1.0, 1.0
@@ -158,7 +153,6 @@ class Admc(Advisor):
         return gripper.measure(told), gripper.measure(there)
 
     def _compare(self, record: Record, active: Vec | None) -> None:
-        """Write the best column's distance from the active one."""
         difference = float("nan")
         if active is not None:
             difference = compute_difference(active[:, 0], record["D"][:, 0])

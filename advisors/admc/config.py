@@ -15,7 +15,7 @@ _SPEEDS = AxisSpeeds()
 
 @settings
 class AdmcConfig(AdvisorSettings):
-    """Object and target, the hand that grasps, and the times of suggestions."""
+    """Object, target, hand, and times of suggestions."""
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it suggests, at most.")

@@ -1,9 +1,9 @@
-"""Suggested motions, best first: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
+"""Suggested motions: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
 
-In the grasp frame the origin is between the fingertips, x along them, y their opening.
-Rows are shares of each speed in [-1, 1]; closing is -1 (AdaptiX: +1). Far from the goal
-the hand moves above it, near it descends; the published rules exclude each other. It
-points down on the way. The adjustment turns the translation about y, for orthogonality.
+The grasp frame's origin is between the fingertips, x along them, y their opening.
+Rows are shares of speeds in [-1, 1]; closing is -1 (AdaptiX: +1). Far away the hand
+moves above the goal, near it descends, as the published rules exclude each other. The
+adjustment turns the translation about y, for orthogonality.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Goal(NamedTuple):
     """Goal of the hand, in the grasp frame.
 
     Attributes:
-        goal: Object or release position, shape (3,), [m].
-        via: The goal, or a position above it.
-        aim: Direction of the fingers, shape (3,).
+        goal: Object or release, (3,), [m].
+        via: The goal, or above it.
+        aim: Of the fingers, (3,).
     """
 
     goal: Vec
@@ -56,7 +56,7 @@ class HandAbilities(NamedTuple):
 
 
 def suggest(goal: Goal, hand: HandAbilities) -> Vec:
-    """Return the columns ``NAMES`` in the grasp frame, shape (7, 5)."""
+    """Return the columns ``NAMES`` in the grasp frame, (7, 5)."""
     v, turn, gripper = _suggest_optimal(goal, hand)
     D = np.zeros((N_FREEDOMS, len(NAMES)))
     D[:3, 0], D[3:6, 0], D[6, 0] = v, turn, gripper
@@ -93,7 +93,7 @@ def limit(v: Vec) -> Vec:
 
 
 def find_turn(d: Vec) -> Vec:
-    """Return the smallest turn of x onto d, shape (3,), [rad].
+    """Return the smallest turn of x onto d, (3,), [rad].
 
     It is ``MakeRotFromX`` without roll; for -x it turns about z.
     """
@@ -107,7 +107,7 @@ def find_turn(d: Vec) -> Vec:
 
 
 def turn_about_y(d: Vec) -> Vec:
-    """Return the direction 90° from d about y; z along y, zeros for zeros."""
+    """Return d turned by 90° about y; z along y."""
     across = np.array([d[2], 0.0, -d[0]])
     size = float(np.linalg.norm(across))
     if size < _ALONG:
@@ -116,15 +116,10 @@ def turn_about_y(d: Vec) -> Vec:
 
 
 def to_eef(D: Vec, R_eef_grasp: Vec, point: Vec, speeds: AxisSpeeds) -> Vec:
-    """Return grasp-frame columns in the eef frame, shape (7, k), in [-1, 1].
+    """Return grasp-frame columns D in the eef frame, (7, k), in [-1, 1].
 
-    A column beyond the eef's speed is scaled as a whole.
-
-    Args:
-        D: In the grasp frame, shape (7, k).
-        R_eef_grasp: Shape (3, 3).
-        point: Origin of the grasp frame in the eef frame, shape (3,), [m].
-        speeds: At full deflection.
+    Columns beyond ``speeds`` are scaled as a whole. ``point`` is the grasp frame's
+    origin in the eef frame, (3,), [m].
     """
     moved = np.empty_like(D)
     moved[3:6], moved[6] = R_eef_grasp @ D[3:6], D[6]

@@ -11,7 +11,7 @@ _HELD_WITHIN, _LOST_BEYOND = 0.03, 0.06  # [m] chosen: a block, and two of them
 
 
 class Hover:
-    """Hysteresis for the descent."""
+    """Hysteresis of the descent."""
 
     def __init__(self, radius: float) -> None:
         self._radius = radius
@@ -25,7 +25,7 @@ class Hover:
 
 
 class Hold:
-    """Detection of a held object: closing fingers are blocked."""
+    """Detection of a held object, which blocks closing fingers."""
 
     def __init__(self) -> None:
         self.is_held = False
@@ -35,9 +35,9 @@ class Hold:
         """Return whether the object is held.
 
         Args:
-            asked: Commanded opening, 0 … 1.
-            measured: Measured opening, 0 … 1.
-            distance: From fingertips to object, [m].
+            asked: Opening, 0 … 1.
+            measured: Opening, 0 … 1.
+            distance: Fingertips to object, [m].
         """
         if self.is_held:
             is_open = asked > self._opening + _OPENS
@@ -48,12 +48,7 @@ class Hold:
 
 
 class Crossing:
-    """Counter of threshold crossings (X12).
-
-    Attributes:
-        is_over: Beyond the threshold.
-        n_times: Number of crossings.
-    """
+    """Counter of threshold crossings (X12)."""
 
     def __init__(self, threshold: float, hysteresis: float, debounce: float) -> None:
         self._on, self._off, self._debounce = (
@@ -65,7 +60,7 @@ class Crossing:
         self._since = math.nan
 
     def step(self, difference: float, t: float) -> bool:
-        """Return whether a difference, 0 … 1, is beyond at a time [s]."""
+        """Return whether a difference, 0 … 1, is beyond at ``t`` [s]."""
         is_other = difference < self._off if self.is_over else difference > self._on
         if not is_other:
             self._since = math.nan

@@ -1,4 +1,4 @@
-"""Learned suggestions from a network or function."""
+"""Suggestions learned by a network or function."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The advisor: the columns of D from a provider."""
+"""Advisor: columns of D from a provider."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WHERE = "advisors.learned"
 
 
 class Learned(Advisor):
-    """Suggests the variation of motions in demonstrations."""
+    """Suggestions by the variation of demonstrated motions."""
 
     config: LearnedConfig
     _links: LinkPoses | None
@@ -63,11 +63,7 @@ class Learned(Advisor):
         cameras: Mapping[str, CameraInfo],
         clock: Clock,
     ) -> None:
-        """Make it.
-
-        Raises:
-            ConfigError: If the limb or a camera is missing.
-        """
+        """Raise ConfigError for a missing limb or camera."""
         super().__init__(config, robot, cameras, clock)
         self._limb = _find(robot.limbs, config.limb)
         unknown = [name for name in config.cameras if name not in cameras]
@@ -82,7 +78,7 @@ class Learned(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Layout: seven columns, variances, and distance from the active one."""
+        """Layout: seven columns, variances, distance from the active one."""
         return ADVICE
 
     def open(self) -> None:
@@ -172,7 +168,6 @@ class Learned(Advisor):
         return seen
 
     def _read_image(self, name: str, frame: Frame) -> dict[str, Any]:
-        """Return a camera's picture and numbers; raise if broken."""
         info = self.cameras[name]
         if fault := info.find_fault(frame):
             raise CommandError(f"camera '{name}': {fault}")
@@ -181,7 +176,6 @@ class Learned(Advisor):
         return picture | read_numbers(name, frame, info)
 
     def _read_openings(self, view: SessionView) -> Vec:
-        """Return measured and commanded opening, 0 … 1."""
         gripper = self._limb.gripper
         if gripper is None:
             return np.ones(2)
@@ -200,7 +194,6 @@ class Learned(Advisor):
             self._warnings.append(f"{_WHERE}: no suggestion: {why}")
 
     def _compare(self, record: Record, active: Vec | None) -> None:
-        """Write the best column's distance from the active one."""
         record["difference"] = float("nan")
         if active is not None:
             record["difference"] = compute_difference(active[:, 0], record["D"][:, 0])

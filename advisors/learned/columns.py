@@ -1,8 +1,7 @@
 """Columns of D from a covariance of motions (AdaptiX 3.2, X13).
 
-They are eigenvectors in order of falling variance. Within similar variances they are
-the nearest to the last ones (orthogonal Procrustes); the order has hysteresis. A mean
-motion sets their signs.
+Eigenvectors of similar variances are the nearest to the last ones (orthogonal
+Procrustes); the order has hysteresis. A mean motion sets signs.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ _SAID = 0.1  # chosen: a column that the mean has less of may point either way
 
 
 class Columns:
-    """Columns continuous over time."""
+    """Columns that are continuous over time."""
 
     def __init__(self, alike: float) -> None:
-        """Make it; variances within the share ``alike`` are similar."""
+        """Set ``alike``, the share of similar variances."""
         self._alike = alike
         self._last: Vec | None = None
 
     def step(self, covariance: Vec, mean: Vec | None = None) -> tuple[Vec, Vec]:
-        """Return orthonormal columns (7, 7) and variances (7,), largest first.
+        """Return orthonormal columns (7, 7) and falling variances (7,).
 
         Args:
-            covariance: Of motions in shares of each speed, shape (7, 7).
-            mean: Shape (7,); None: keep the signs.
+            covariance: Of motions in shares of each speed, (7, 7).
+            mean: (7,); None keeps the signs.
 
         Raises:
             ValueError: If it is no covariance.
@@ -46,7 +45,6 @@ class Columns:
         return self._last.copy(), along
 
     def _go_on(self, variances: Vec, vectors: Vec, before: Vec) -> Vec:
-        """Return each space's columns nearest to the last ones."""
         D, first = np.empty_like(vectors), 0
         band = self._alike * variances + _NOISE * variances[0]
         for k in range(N_FREEDOMS):
@@ -60,7 +58,6 @@ class Columns:
 
 
 def _find_axes(covariance: Vec) -> tuple[Vec, Vec]:
-    """Return falling variances and axes; raise if invalid."""
     if covariance.shape != (N_FREEDOMS, N_FREEDOMS) or _has_gap(covariance):
         raise ValueError(
             f"expected a covariance of 7 × 7 finite numbers, got shape "

@@ -12,7 +12,7 @@ from paprle.contracts.settings.plugin import AdvisorSettings
 
 @settings
 class LearnedConfig(AdvisorSettings):
-    """Provider of the covariance of motions, and its hand and objects."""
+    """Provider of the covariance, its hand and objects."""
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")

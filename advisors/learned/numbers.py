@@ -1,4 +1,4 @@
-"""Numeric camera images: depth and class of each pixel."""
+"""Numeric camera images: depth and class by pixel."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from paprle.contracts.images import EXACT, CameraInfo, Frame
 
 
 def read_numbers(name: str, frame: Frame, info: CameraInfo) -> dict[str, Any]:
-    """Return an image's numbers by name, shape (1, height, width).
+    """Return an image's numbers by name, (1, height, width).
 
-    Depth is float32, [m], 0: unknown; IDs are int32, 0: none. Depth beside pictures is
-    ``NAME.depth``.
+    Depth is float32, [m], 0: unknown, named ``NAME.depth`` beside pictures. IDs are
+    int32, 0: none.
     """
     if info.encoding == "ids16":
         return {name: _read(frame.data, info).astype(np.int32)}

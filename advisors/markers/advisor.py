@@ -1,4 +1,4 @@
-"""The advisor: markers of a file or a camera."""
+"""Advisor: markers of a file or a camera."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ADVICE = make_advice_dtype(
 class Markers(Advisor):
     """Poses of markers in the robot's world.
 
-    Marker axes seen from the front: x right, y up, z towards the viewer.
+    Marker axes, seen from the front: x right, y up, z towards the viewer.
     """
 
     config: MarkersConfig
@@ -58,11 +58,7 @@ class Markers(Advisor):
         cameras: Mapping[str, CameraInfo],
         clock: Clock,
     ) -> None:
-        """Make it.
-
-        Raises:
-            ConfigError: If the camera is missing or uncalibrated.
-        """
+        """Raise ConfigError for a missing or uncalibrated camera."""
         super().__init__(config, robot, cameras, clock)
         if config.camera is not None:
             _check_camera(config.camera, cameras)
@@ -80,7 +76,7 @@ class Markers(Advisor):
 
         Raises:
             DeviceError: If the file is missing or invalid.
-            MissingDependency: If OpenCV is not installed.
+            MissingDependency: Without OpenCV.
         """
         self._complaint = ""
         self._warnings.clear()
@@ -106,7 +102,7 @@ class Markers(Advisor):
         self._source = None
 
     def take_warnings(self) -> list[str]:
-        """Return problems since the last call."""
+        """Return new problems."""
         taken, self._warnings = self._warnings, []
         return taken
 

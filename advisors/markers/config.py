@@ -21,7 +21,7 @@ Family = Literal[
 
 @settings
 class MarkersConfig(AdvisorSettings):
-    """Source of markers: a camera, a picture, or a list."""
+    """Source of markers: camera, picture or list."""
 
     camera: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""Markers of a YAML list, for a measured cell or tests."""
+"""Markers of a YAML list."""
 
 from __future__ import annotations
 

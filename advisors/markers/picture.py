@@ -59,7 +59,7 @@ class Detector:
     def find(
         self, data: bytes, info: CameraInfo, T_world_cam: pin.SE3
     ) -> dict[int, pin.SE3]:
-        """Return T_world_marker by id in a camera's encoded image.
+        """Return T_world_marker by id in an encoded image.
 
         Raises:
             ValueError: If it is no image.
@@ -94,7 +94,6 @@ class Detector:
         return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
 
     def _place(self, corners: Vec, K: Vec) -> pin.SE3:
-        """Return T_cam_marker from corners, shape (4, 2)."""
         _, turn, shift = cv2.solvePnP(
             self._corners,
             corners.astype(np.float64),

@@ -1,4 +1,4 @@
-"""Sources of markers: a file, or the images of a camera."""
+"""Sources of markers: a file, or a camera's images."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class KnownMarkers(NamedTuple):
 
     Attributes:
         stamp_ns: Of the source, [ns].
-        markers: By id.
         fault: Empty without a fault.
     """
 
@@ -83,16 +82,12 @@ class FileSource:
 
 
 class CameraSource:
-    """A camera of the session; hidden markers count for a while."""
+    """A camera; hidden markers count for a while."""
 
     def __init__(
         self, name: str, info: CameraInfo, robot: RobotInfo, find: Find, keep: float
     ) -> None:
-        """Make it.
-
-        Raises:
-            ValueError: If the robot's URDF cannot be read.
-        """
+        """Raise ValueError for an unreadable URDF."""
         self._name, self._info, self._find = name, info, find
         self._links = LinkPoses(robot) if info.link else None
         self._keep_ns = round(keep * 1e9)

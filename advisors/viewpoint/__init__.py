@@ -1,4 +1,4 @@
-"""Pose of a camera arm that shows the operator the work of the hand."""
+"""Pose of a camera arm that shows the hand's work."""
 
 from paprle.contracts.plugins import PluginSpec
 

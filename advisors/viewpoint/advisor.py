@@ -75,7 +75,7 @@ camera's own acceleration."""
 
 
 class Viewpoint(Advisor):
-    """Solves for a goal, then moves a copy of the arm towards it."""
+    """Solves for a goal, and moves an arm's copy to it."""
 
     config: ViewpointConfig
 
@@ -96,7 +96,7 @@ class Viewpoint(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Layout of the advice: the camera's goal, and its target."""
+        """Layout: the camera's goal and target."""
         return ADVICE
 
     def open(self) -> None:
@@ -183,7 +183,6 @@ class Viewpoint(Advisor):
         self._carrier = self._plan = None
 
     def _begin(self, view: SessionView, q: Vec) -> float:
-        """Return the time since the last advice, [s], or restart."""
         dt = (view.written_ns - self._stamp_ns) * 1e-9
         self._stamp_ns = view.written_ns
         own = q[self._places]
@@ -202,7 +201,6 @@ class Viewpoint(Advisor):
         return dt
 
     def _find_hand(self, q: Vec, dq: Vec) -> tuple[Vec, Vec]:
-        """Return position and velocity of the hand, (3,), [m], [m/s]."""
         self._arms.place(q)
         J = pin.getFrameJacobian(
             self._arms.model, self._arms.data, self._hand, pin.LOCAL_WORLD_ALIGNED
@@ -218,7 +216,6 @@ class Viewpoint(Advisor):
         self._distance += min(max(wanted - self._distance, -most), most)
 
     def _aim(self, target: Vec, view: SessionView) -> None:
-        """Find the goal near the last one, or a much better one."""
         obstacles = self._find_obstacles(view)
         scene = GoalScene(target, self._distance, obstacles, self._shell, self._lowest)
         self._goal = self._goals.solve(scene, [self._goal.g])
@@ -233,7 +230,6 @@ class Viewpoint(Advisor):
             self._goal = other
 
     def _find_obstacles(self, view: SessionView) -> Vec:
-        """Return obstacles: the other arm and named objects."""
         rows = [self._obstacles.find()]
         for name, radius in self.config.occluders.items():
             thing = find_object(view, name)
@@ -266,7 +262,6 @@ class Viewpoint(Advisor):
         )
 
     def _find_mount(self) -> pin.SE3:
-        """Return T_eef_cam."""
         if self.config.camera is None:
             return pin.SE3.Identity()
         info = self.cameras.get(self.config.camera)

@@ -1,6 +1,6 @@
-"""The two arms as segments with a radius.
+"""Two arms as segments with a radius.
 
-Without primitive collision bodies they are lines between joints, as in the paper.
+Without primitives they are lines between joints, as in the paper.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ _SEED = 1
 
 
 class Arms:
-    """A robot with its bodies.
-
-    Attributes:
-        data: At the last placement.
-        placed: Bodies at the last placement.
-    """
+    """A robot with its bodies, at the last placement."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self.model = make_pin_model(robot.urdf_path)
@@ -52,7 +47,7 @@ class Arms:
         return int(self.model.getFrameId(name, pin.FrameType.BODY))
 
     def place(self, q: Vec) -> None:
-        """Place the robot at actuated joints q, shape (n,), [rad]."""
+        """Place the robot at q, (n,), [rad]."""
         full = pin.neutral(self.model)
         for name, value in self._robot.name_positions(q).items():
             full[self._q_index[name]] = value
@@ -61,7 +56,7 @@ class Arms:
         pin.updateGeometryPlacements(self.model, self.data, self.bodies, self.placed)
 
     def find_reach(self, limb: LimbInfo, frame: int) -> tuple[Vec, float]:
-        """Return the first joint's position at home, and a frame's reach from it."""
+        """Return the first joint at home, and a frame's reach from it."""
         rng = np.random.default_rng(_SEED)
         columns = [self._robot.joint_names.index(name) for name in limb.joint_names]
         low = np.maximum(self._robot.q_min[columns], -np.pi)
@@ -77,20 +72,9 @@ class Arms:
 
 
 class Links:
-    """The bodies of a limb's links.
-
-    Attributes:
-        joints: The joint that moves each body.
-    """
+    """Bodies of a limb's links; ``joints`` move them."""
 
     def __init__(self, arms: Arms, limb: LimbInfo, *, has_last: bool) -> None:
-        """Find them.
-
-        Args:
-            arms: The robot.
-            limb: The limb.
-            has_last: Include the last link.
-        """
         self._arms = arms
         ids = [arms.model.getJointId(name) for name in limb.joint_names]
         moved = ids if has_last else ids[:-1]
@@ -104,7 +88,7 @@ class Links:
         self.joints += [joint for joint, _ in self._chain]
 
     def find(self) -> Vec:
-        """Return begin, end and radius of each, shape (n, 7), [m]."""
+        """Return begin, end and radius of each, (n, 7), [m]."""
         rows = np.empty((len(self._shapes) + len(self._chain), 7))
         placed, joints = self._arms.placed.oMg, self._arms.data.oMi
         for row, (place, _, (axis, radius)) in zip(rows, self._shapes, strict=False):
@@ -120,7 +104,6 @@ class Links:
 
 
 def _find_line(shape: Any) -> tuple[Vec, float] | None:
-    """Return a body's half axis (3,) and radius, [m]; None: a mesh."""
     kind = type(shape).__name__
     if kind in {"Cylinder", "Capsule"}:
         return np.array([0.0, 0.0, shape.halfLength]), float(shape.radius)

@@ -16,7 +16,7 @@ Variant = Literal["ours", "paper", "autocam"]
 
 @settings
 class ViewpointConfig(AdvisorSettings):
-    """The camera's limb, the watched limb, and the criteria of a good view."""
+    """The camera's limb, watched limb, and criteria."""
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")

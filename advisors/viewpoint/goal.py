@@ -1,17 +1,17 @@
-"""Goal of a camera: a point of space, independent of its arm.
+"""Goal of a camera: a position, independent of its arm.
 
-g* = argmin Σ w_j f_j(g) over g in R³ (Eq. 2): line of sight (Eq. 5), height (Eq. 6) and
-distance (Eq. 7), each with the loss
+g* = argmin Σ w_j f_j(g) over g in R³ (Eq. 2): line of sight (Eq. 5), height (Eq. 6)
+and distance (Eq. 7), each with the loss
 
     f(χ) = (−1)ⁿ exp(−(χ − s)² / (2c²)) + r (χ − s)^p                          (Eq. 3)
 
-Deviations: the bump is 0.12 m wide, as in the authors' code (paper: 0.04 m), and the
+Deviations: the bump is 0.12 m wide, as in the authors' code (paper: 0.04 m); the
 distance counts from the target, as in Fig. 2, not from the hand. p = 4 is the paper's;
 the authors' code has 2.
 
 References:
     Rakita, Mutlu, Gleicher, "An Autonomous Dynamic Camera Method for Effective Remote
-    Teleoperation", HRI 2018, Eq. 2, 3 and 5–7.
+    Teleoperation", HRI 2018.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Wish(NamedTuple):
     """One term of the loss; defaults are the paper's.
 
     Attributes:
-        n: 1: a notch, which attracts; 0: a bump, which repels.
+        n: 1: a notch, attracts; 0: a bump, repels.
         s: Centre, in the unit of χ.
-        power: Exponent p of the slope, even.
+        power: Exponent p, even.
     """
 
     weight: float
@@ -49,7 +49,7 @@ class Wishes(NamedTuple):
     """Losses of the camera's position.
 
     Attributes:
-        occlusion: Distance of each obstacle from the line of sight (Eq. 5).
+        occlusion: Obstacles' distance from the line of sight (Eq. 5).
         height: Camera height (Eq. 6).
         distance: Excess distance from the target (Eq. 7).
     """
@@ -76,12 +76,12 @@ class Shell(NamedTuple):
 
 
 class GoalScene(NamedTuple):
-    """Scene of a camera: its target and obstacles.
+    """Target and obstacles.
 
     Attributes:
-        target: Shape (3,), [m].
-        distance: Requested distance, [m].
-        obstacles: Begin, end and radius, shape (n, 7), [m].
+        target: (3,), [m].
+        distance: Requested, [m].
+        obstacles: Begin, end and radius, (n, 7), [m].
         lowest: Least camera height, [m].
     """
 
@@ -93,11 +93,7 @@ class GoalScene(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Goal of the camera.
-
-    Attributes:
-        g: Shape (3,), [m].
-    """
+    """Goal of the camera; ``g`` is its position, (3,), [m]."""
 
     g: Vec
     cost: float
@@ -124,9 +120,7 @@ class GoalSolver:
     def solve(self, scene: GoalScene, starts: Sequence[Vec]) -> Goal:
         """Return the best local minimum, no worse than any start.
 
-        Args:
-            scene: The scene.
-            starts: At least one position, shape (3,), [m].
+        ``starts`` has at least one position, (3,), [m].
         """
         bounds = [(None, None), (None, None), (scene.lowest, None)]
         found = [

@@ -1,12 +1,12 @@
-"""Joints of an arm that carries a camera and looks at a target (Eq. 2, line 1).
+"""Joints of an arm whose camera looks at a target (Eq. 2, line 1).
 
 Θ = argmin Σ w_i f_i(Θ): target on the axis (Eq. 4), camera at its goal (Eq. 10) and
-upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Each loss is
-replaced by the parabola of the same slope (``compute_curvature``). Changes count per
-1/80 s, the paper's period.
+upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Losses are
+replaced by the parabola of the same slope. Changes count per 1/80 s, the paper's
+period.
 
 References:
-    Rakita, Mutlu, Gleicher, HRI 2018, Eq. 1, 2, 4, 8–10.
+    Rakita, Mutlu, Gleicher, HRI 2018.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class JointWishes(NamedTuple):
     """Losses of the arm.
 
     Attributes:
-        look: Distance of the target from the camera's axis (Eq. 4), [m].
-        goal: Camera's distance from its goal (Eq. 10), [m].
+        look: Target from the camera's axis (Eq. 4), [m].
+        goal: Camera from its goal (Eq. 10), [m].
         upright: Vertical part of its x axis (Eq. 9).
-        joints: Joint change in 1/80 s (Eq. 8), [rad].
-        camera: Camera displacement in 1/80 s, [m].
+        joints: Change in 1/80 s (Eq. 8), [rad].
+        camera: Displacement in 1/80 s, [m].
     """
 
     look: Wish = Wish(5.0, r=10.0, power=2)
@@ -58,11 +58,11 @@ class Carry(NamedTuple):
     """Request to the arm.
 
     Attributes:
-        goal: Camera position, shape (3,), [m].
-        target: Target position, shape (3,), [m].
-        clearance: Between links, [m].
-        floor: Height of a table, kept at the clearance, [m].
-        dt: Time step, [s].
+        goal: Camera position, (3,), [m].
+        target: (3,), [m].
+        clearance: Between links, and from the floor, [m].
+        floor: Height of a table, [m].
+        dt: [s].
     """
 
     goal: Vec
@@ -76,7 +76,7 @@ class JointSolver:
     """Stepwise solver of a limb's joints.
 
     Attributes:
-        clearance: Least distance of the arms after the last step, [m].
+        clearance: Least, after the last step, [m].
     """
 
     def __init__(
@@ -87,7 +87,6 @@ class JointSolver:
         camera: tuple[int, pin.SE3],
         wishes: JointWishes | None = None,
     ) -> None:
-        """Make it."""
         limb, other = limbs
         self._arms, self._home = arms, robot.home
         self._frame, self._T_eef_cam = camera
@@ -103,7 +102,6 @@ class JointSolver:
         self.clearance = np.inf
 
     def _find_what_rises(self, robot: RobotInfo) -> Bools:
-        """Return links that change height, shape (k,)."""
         # A link that a first joint turns about the vertical stands on the table for
         # ever: it is no reason to move, and must not hide what is.
         rng, heights = np.random.default_rng(_SEED), []
@@ -121,12 +119,7 @@ class JointSolver:
         return self._arms.data.oMf[self._frame] * self._T_eef_cam
 
     def step(self, q: Vec, asked: Carry) -> Vec:
-        """Return the robot's joints after a step of the limb.
-
-        Args:
-            q: Joints, shape (n,), [rad].
-            asked: The request.
-        """
+        """Return the robot's joints after a step from ``q``, (n,), [rad]."""
         self._arms.place(q)
         A, b = self._sum_up(q, asked)
         change = np.linalg.solve(A, b) * (asked.dt / _PERIOD)
@@ -148,7 +141,6 @@ class JointSolver:
         return q
 
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
-        """Return A and b of the step A Δq = b down the losses."""
         # kernels, none of which is loaded where plug-ins are only listed
         from paprle.advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
 
@@ -198,7 +190,6 @@ class JointSolver:
         b += weight * row * lack
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
-        """Return distance [m], body, nearest point and direction."""
         from paprle.advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
 
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
@@ -215,7 +206,6 @@ class JointSolver:
         return least, i, p, p - q
 
     def _find_jacobians(self, p: Vec) -> tuple[Vec, Vec]:
-        """Return position and rotation Jacobians of a point, (3, n_l)."""
         J = pin.getFrameJacobian(
             self._arms.model, self._arms.data, self._frame, pin.LOCAL_WORLD_ALIGNED
         )[:, self._columns]

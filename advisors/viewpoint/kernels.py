@@ -21,12 +21,8 @@ _LEAST = 1e-9  # [m] chosen: the direction of a shorter vector says nothing
 def find_nearest(a: Vec, b: Vec, c: Vec, d: Vec, places: Vec) -> float:
     """Return the distance of the segments a b and c d, [m].
 
-    Args:
-        a: Begin, shape (3,), [m].
-        b: End; may equal ``a``.
-        c: Begin, shape (3,), [m].
-        d: End.
-        places: Output: nearest points, 0 at the begin … 1 at the end, shape (2,).
+    Ends are (3,), [m]; b may equal a. ``places`` receives the nearest points, 0 at the
+    begin … 1 at the end, (2,).
     """
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     X, Y, Z = d[0] - c[0], d[1] - c[1], d[2] - c[2]
@@ -69,14 +65,13 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
     """Return the cost of a camera position.
 
     Args:
-        g: Position, shape (3,), [m].
-        target: Shape (3,), [m].
+        g: Position, (3,), [m].
+        target: (3,), [m].
         distance: Requested, [m].
-        obstacles: Begin, end and radius, shape (n, 7), [m].
-        shell: Centre, inner and outer radius, [m], and weight, [1/m²], shape (6,).
-        wishes: Weight, n, s, r, c and power of occlusion, height, distance, shape (3,
-            6).
-        slope: Output: gradient, shape (3,).
+        obstacles: Begin, end and radius, (n, 7), [m].
+        shell: Centre, inner and outer radius, [m], weight, [1/m²], (6,).
+        wishes: Weight, n, s, r, c, power of occlusion, height, distance, (3, 6).
+        slope: Output: gradient, (3,).
     """
     slope[:] = 0.0
     value = 0.0
@@ -114,7 +109,7 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
 
 @compiled
 def compute_loss(wish: Vec, chi: float) -> float:
-    """Return the loss f(χ) of a wish (weight, n, s, r, c, power), shape (6,)."""
+    """Return the loss f(χ) of a wish: weight, n, s, r, c, power, (6,)."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
     return float((1.0 - 2.0 * wish[1]) * notch + wish[3] * x ** wish[5])
@@ -122,7 +117,7 @@ def compute_loss(wish: Vec, chi: float) -> float:
 
 @compiled
 def compute_curvature(wish: Vec, chi: float) -> float:
-    """Return (df/dχ) / (χ − s), the parabola's curvature."""
+    """Return the parabola's curvature, (df/dχ) / (χ − s)."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
     bend = (2.0 * wish[1] - 1.0) * notch / (wish[4] * wish[4])
@@ -139,7 +134,6 @@ def compute_loss_slope(wish: Vec, chi: float) -> float:
 def _square(  # noqa: PLR0913, PLR0917 - six products, summed up
     s: float, u: float, dd: float, ee: float, de: float, dw: float, ew: float, ww: float
 ) -> float:
-    """Return the squared distance of points on two lines, [m²]."""
     return s * s * dd + u * u * ee + ww - 2.0 * (s * u * de + s * dw - u * ew)
 
 
@@ -150,22 +144,20 @@ def _clip(share: float) -> float:
 
 @compiled
 def _measure(a: Vec, b: Vec) -> float:
-    """Return the distance of the first three numbers of two vectors, [m]."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return math.sqrt(x * x + y * y + z * z)
 
 
 @compiled
 def find_closest(ours: Vec, others: Vec, places: Vec) -> float:
-    """Return the least distance of two sets of segments with a radius, [m].
+    """Return the least distance of two sets of segments, [m].
 
     Negative for an overlap; inf without bodies.
 
     Args:
-        ours: Begin, end and radius, shape (n, 7), [m].
-        others: Shape (m, 7), [m].
-        places: Output: both indices, and positions 0 … 1 along the segments, shape
-            (4,).
+        ours: Begin, end and radius, (n, 7), [m].
+        others: (m, 7), [m].
+        places: Output: both indices, and positions 0 … 1 along them, (4,).
     """
     least = math.inf
     at = np.empty(2)

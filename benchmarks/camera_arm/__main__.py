@@ -56,7 +56,7 @@ WORDS = (
 
 
 class Told:
-    """The advisor, told where the ball is, as a detector of objects would."""
+    """Advisor that knows the ball's place."""
 
     def __init__(self, advisor, way):
         self._advisor, self._way, self._begin_ns = advisor, way, None
@@ -88,7 +88,7 @@ def play(rig, way, path, folder, more):
 
 
 def measure_camera_arm(judge, episode, folder):
-    """Figures that only a camera that moves has, and those of safety."""
+    """Return figures of moving cameras and safety."""
     entry = judge.judge(judge.arm_cam, judge.rig.carrier)
     for name, motion in (("asked", judge.asked), ("sent", judge.sent)):
         entry[f"{name}_a"], entry[f"{name}_jerk"] = metrics.find_roughness(*motion)
@@ -100,7 +100,7 @@ def measure_camera_arm(judge, episode, folder):
 
 
 def find_oracle(report):
-    """The oracle's verdict in a report, wherever it stands."""
+    """Return the oracle's verdict in a report."""
     if isinstance(report, dict):
         if "oracle" in report:
             return str(report["oracle"]).splitlines()[0]
@@ -111,7 +111,7 @@ def find_oracle(report):
 
 
 def run(name, path, rig, way):
-    """Return the figures of all cameras for one motion."""
+    """Return all cameras' figures for one motion."""
     found = {}
     for variant, more in VARIANTS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +149,7 @@ def print_rows(name, rows):
 
 
 def list_motions(args, rig):
-    """Yield name, times and rows, and the ball's way, of each motion that is asked."""
+    """Yield each motion's name, times, rows and ball's way."""
     if args.drawn:
         for seed in args.drawn:
             motion = make_picks(args.seconds, seed, draw_habit(seed))

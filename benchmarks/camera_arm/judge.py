@@ -1,4 +1,4 @@
-"""What each camera saw of a recorded episode, by ray casting in MuJoCo."""
+"""Views of an episode, by MuJoCo's ray casting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R_SCREEN = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
 class Scene:
-    """The robot, its world, the ball, and an eye to draw with."""
+    """Robot, world, ball, and a camera."""
 
     def __init__(self, robot):
         mechanism = make_mechanism(robot.info)
@@ -51,7 +51,7 @@ class Scene:
         mujoco.mj_kinematics(self.model, self.data)
 
     def is_free(self, eye, target, carrier):
-        """Whether nothing but what carries the camera is between two points."""
+        """Return whether the line is free but for the carrier."""
         way = target - eye
         far = float(np.linalg.norm(way))
         body = -1 if carrier is None else self.model.body(carrier).id
@@ -61,7 +61,7 @@ class Scene:
         return hit < 0 or hit > far - 1e-3
 
     def find_gap(self):
-        """Least distance of the bodies of two arms by MuJoCo, [m]."""
+        """Return two arms' least distance by MuJoCo, [m]."""
         ours, others = self._arms
         return min(
             mujoco.mj_geomDistance(self.model, self.data, a, b, FAR, None)
@@ -70,7 +70,6 @@ class Scene:
         )
 
     def _find_bodies(self, limb):
-        """Shapes that collide and are moved by a limb."""
         below = {int(self.model.joint(limb.joint_names[0]).bodyid[0])}
         for body in range(self.model.nbody):
             if int(self.model.body_parentid[body]) in below:
@@ -84,7 +83,7 @@ class Scene:
 
 
 class Judge:
-    """Judges one episode of a rig, with a ball on its way."""
+    """Judge of one episode of a rig."""
 
     def __init__(self, resolved, episode, way=None):
         self.robot = make_robot(resolved)
@@ -113,25 +112,18 @@ class Judge:
         self.views = []
 
     def _place_camera(self, postures):
-        """T_world_cam of the camera arm in each posture."""
         camera = self.robot.limbs[self.rig.camera]
         T_base = find_base(self.robot, camera.base_link)
         return [T_base * camera.fk(camera.take(q)) for q in postures]
 
     def _find_sent(self, gate, ticks):
-        """Where the gate's command had the camera while it was driven.
-
-        Returns:
-            Times [s] and places, shape (N, 3), one per picture; without the end, where
-            a leader that is gone stops the robot as fast as its joints can.
-        """
         on = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
         t = np.arange(on[0], on[-1], 1e9 / PICTURES)
         q = _read_at(t, gate["stamp_ns"], gate["q_cmd"])
         return t * 1e-9, np.array([T.translation for T in self._place_camera(q)])
 
     def find_gap(self):
-        """Least distance of the two arms as measured, [m]."""
+        """Return two arms' least measured distance, [m]."""
         gaps = []
         for q in self.q:
             self.scene.put(q, self.way.place(0.0))
@@ -139,7 +131,7 @@ class Judge:
         return min(gaps)
 
     def judge(self, poses, carrier=None):
-        """Return the figures of a camera at these poses, shape (N, 4, 4)."""
+        """Return camera poses' figures, (N, 4, 4)."""
         free = np.zeros(len(self.t), dtype=bool)
         for k, (t, q) in enumerate(zip(self.t, self.q, strict=True)):
             self.scene.put(q, self.way.place(t))
@@ -162,12 +154,11 @@ class Judge:
 
 
 def _read_at(t, stamps, rows):
-    """Rows at other times, shape (N, n)."""
     return np.column_stack([np.interp(t, stamps, column) for column in rows.T])
 
 
 def find_base(robot, link):
-    """T_world_link of a link that no joint moves."""
+    """Return T_world_link of an unmoved link."""
     joint, T = robot.link_places[link]
     if joint >= 0:
         raise ValueError(f"expected a link that stands, got '{link}'")

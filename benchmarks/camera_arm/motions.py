@@ -1,4 +1,4 @@
-"""Motions of a hand: pick and place made here, or a recorded one."""
+"""Motions of a hand."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _TREMOR, _TREMOR_HZ = 0.0015, 9.0  # [m] chosen: physiological tremor
 
 
 class Habit(NamedTuple):
-    """How somebody picks and places.
+    """Parameters of pick and place.
 
     Attributes:
-        picks: Where from, before and to the left of where the hand starts, [m].
-        places: Where to, likewise.
-        downs: How far below there each pick and its place are, [m].
-        over: How far above these the hand comes and goes, [m].
-        peak: Of its speed, [m/s].
+        picks: Before and left of the hand's start, [m].
+        places: Likewise.
+        downs: Depths below these, [m].
+        over: Height of approach, [m].
+        peak: Speed, [m/s].
     """
 
     # from the arm's home, 0.49 m before the base and 0.49 m up
@@ -47,10 +47,7 @@ class Habit(NamedTuple):
 
 
 def draw_habit(seed):
-    """Return a habit drawn from a seed, by which nothing was chosen.
-
-    From slow to hurried, picking on the left or the right, on the table or on shelves.
-    """
+    """Return a seeded habit."""
     rng = np.random.default_rng([seed, 0])
     side = rng.choice([-1.0, 1.0])
     low, high = (-0.15, 0.0), (0.12, 0.30)
@@ -66,7 +63,7 @@ def draw_habit(seed):
 
 
 def make_picks(seconds, seed=0, habit=Habit()):  # noqa: B008 - frozen
-    """Times [s] and rows xyz + quat_xyzw of minimum-jerk reaches with tremor."""
+    """Return times [s] and rows xyz + quat_xyzw, with tremor."""
     rng = np.random.default_rng(seed)
     points, up = [np.zeros(3)], np.array([0.0, 0.0, habit.over])
     for k in range(100):
@@ -96,17 +93,17 @@ def make_picks(seconds, seed=0, habit=Habit()):  # noqa: B008 - frozen
 
 
 def write_tum(path, t, rows):
-    """Write a motion as the leader ``offline`` reads it."""
+    """Write a motion for the leader ``offline``."""
     with path.open("w") as file:
         for stamp, row in zip(t, rows, strict=True):
             file.write(" ".join(f"{x:.6f}" for x in (stamp, *row)) + "\n")
 
 
 def read_recorded(path, seconds):
-    """A recorded motion: NPZ of a Franka's ``qpos`` (2 ms a row), ARBot CSV, or TUM.
+    """Read a Franka's NPZ ``qpos`` (2 ms a row), ARBot CSV, or TUM.
 
     Returns:
-        Times [s] and rows xyz + quat_xyzw, from the first pose on, in its own axes.
+        Times [s] and rows xyz + quat_xyzw.
     """
     if path.suffix == ".npz":
         t, rows = _place_hand(np.load(path)["qpos"][::8, :7])
@@ -129,7 +126,6 @@ def read_recorded(path, seconds):
 
 
 def _place_hand(q):
-    """Times [s] and poses of a Franka's hand at joints of 16 ms each."""
     model = pin.buildModelFromUrdf(str(_PANDA))
     data, frame = model.createData(), model.getFrameId("panda_hand")
     full, rows = pin.neutral(model), []

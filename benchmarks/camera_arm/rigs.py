@@ -1,4 +1,4 @@
-"""Hands and the camera arms beside them, other cameras, and what is in the way."""
+"""Camera arms, other cameras, and moving obstacles."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SETTLE = 3.0  # [s] a camera may take to find its first place
 
 
 class Way(NamedTuple):
-    """How a ball goes round above the table, across lines of sight.
+    """Path of a ball across lines of sight.
 
     Attributes:
-        centre: Of its ellipse, [m], in the world.
-        half: Of the ellipse, along x and y, [m]; (0, a) is to and fro.
-        lift: How far it goes up and down twice a round, [m].
-        period: Of a round, [s]; negative: the other way round.
+        centre: In the world, [m].
+        half: Ellipse along x and y, [m]; (0, a) is to and fro.
+        lift: Vertical amplitude, twice a round, [m].
+        period: Of a round, [s]; negative: reversed.
     """
 
     centre: tuple[float, float, float] = (0.5, 0.0, 0.40)
@@ -32,14 +32,14 @@ class Way(NamedTuple):
     period: float = 9.0
 
     def place(self, t):
-        """Where the ball is at a time [s], shape (3,), [m]."""
+        """Return the ball at a time [s], (3,), [m]."""
         a = 2.0 * np.pi * t / self.period
         way = self.half[0] * np.cos(a), self.half[1] * np.sin(a)
         return np.array(self.centre) + [*way, self.lift * np.sin(2.0 * a)]
 
 
 def draw_way(seed, middle):
-    """A way of the ball about a place, all of it drawn from a seed."""
+    """Return a seeded way about a place."""
     rng = np.random.default_rng([seed, 1])
     aside = rng.uniform((-0.08, -0.1, 0.05), (0.08, 0.1, 0.28))
     half = rng.uniform((0.0, 0.12), (0.28, 0.32))
@@ -48,7 +48,7 @@ def draw_way(seed, middle):
 
 
 def look_from(p, target):
-    """Pose of a camera that is put somewhere and turned to a point, upright."""
+    """Return an upright camera pose towards a point."""
     z = np.asarray(target) - p
     z = z / np.linalg.norm(z)
     x = np.cross(z, [0.0, 0.0, 1.0])
@@ -63,22 +63,15 @@ def look_from(p, target):
 
 
 class Rig(NamedTuple):
-    """A robot with two arms, one of which holds the camera.
+    """A robot with a camera arm.
 
     Attributes:
-        follower: Its name.
-        camera: Limb that carries the camera.
-        arm: Limb that it watches.
-        carrier: Body that holds the camera, which it does not see.
-        hand: Body that holds a camera on the hand.
-        mount: The camera on the eef of its limb, xyz and rpy as in a URDF; empty: the
-            eef looks along z.
-        T_tool_cam: A camera on the hand.
-        p_tool_fingers: Where fingers are, in the axes of the hand's eef, [m].
-        middle: Of where the hand works, in the world, [m].
-        way: Of the ball, where none is drawn.
-        scale: Of motions.
-        words: What else is said of it.
+        arm: Watched limb.
+        carrier: Body of the camera, invisible to it.
+        hand: Body of a camera on the hand.
+        mount: Camera on its eef, xyz and rpy; empty: looks along z.
+        p_tool_fingers: In the hand's eef, [m].
+        middle: Of the workspace, [m].
     """
 
     follower: str
@@ -96,10 +89,7 @@ class Rig(NamedTuple):
 
     @property
     def static(self):
-        """The three cameras of the paper (C14) by name: poses in the world.
-
-        All of the scene, where a head would be, from above.
-        """
+        """The paper's three cameras (C14): scene, head, from above."""
         middle = np.array(self.middle)
         aside = {
             "visibility": (0.85, 0.0, 0.5),
@@ -109,9 +99,9 @@ class Rig(NamedTuple):
         return {name: look_from(middle + p, middle) for name, p in aside.items()}
 
     def write_robot(self, folder):
-        """Return what to name as follower: the eef of its camera limb looks along z.
+        """Return the follower whose camera eef looks along z.
 
-        On the virtual clock no cameras run that could say where on the hand they are.
+        On the virtual clock no cameras run.
         """
         if not self.mount:
             return self.follower

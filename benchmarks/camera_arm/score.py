@@ -1,10 +1,10 @@
-"""The paper's score of a study (requirements C16): 16 sub-tasks and two scales.
+"""Score of the paper's study (C16): 16 sub-tasks and two scales.
 
     python -m benchmarks.camera_arm.score STUDY.csv
 
-A row a participant and condition: ``participant,condition``, a 0 or 1 for each of
-``bottles1 … bottles6``, ``legos1 … legos4``, ``pills1 … pills6``, and 1 … 7 for
-``ease1 … ease3`` and ``fluency1, fluency2``.
+Columns: ``participant,condition``, 0 or 1 for ``bottles1 … bottles6``, ``legos1 …
+legos4``, ``pills1 … pills6``, and 1 … 7 for ``ease1 … ease3`` and ``fluency1,
+fluency2``.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018, section 5.2. Cronbach, "Coefficient alpha and the
@@ -27,12 +27,12 @@ _POINTS = 7
 
 
 def list_items(groups):
-    """Names of the columns of tasks or scales."""
+    """Return column names of tasks or scales."""
     return [f"{name}{k + 1}" for name, n in groups.items() for k in range(n)]
 
 
 def read_study(path):
-    """Rows of a study as numbers; every mistake is told at once."""
+    """Return rows; report all mistakes at once."""
     columns = [*list_items(TASKS), *list_items(SCALES)]
     rows, problems = [], []
     with Path(path).open(newline="") as file:
@@ -62,7 +62,7 @@ def read_study(path):
 
 
 def score(rows):
-    """Mean score of 16, of each scale, and α of each scale, by condition."""
+    """Return scores, scales' means and α, by condition."""
     found = {}
     for name in dict.fromkeys(row["condition"] for row in rows):
         own = [row for row in rows if row["condition"] == name]

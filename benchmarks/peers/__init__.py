@@ -1,5 +1,1 @@
-"""Side by side: this product, pink, mink, placo and upstream PAPRLE's algorithm.
-
-``python -m benchmarks.peers`` runs every scenario on all of them in turns, each in a
-process of its own (placo needs another pinocchio), and judges them by one ruler.
-"""
+"""Comparison with pink, mink, placo and upstream PAPRLE's algorithm."""

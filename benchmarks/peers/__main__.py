@@ -5,8 +5,7 @@
     --write-docs          put the tables into docs/performance/peers.md
     --python NAME=PATH    the Python that has a peer; placo needs one of its own
 
-Without ``--python``, placo is looked for in the environment beside this one that is
-named as it with ``-placo``, and all others in the Python that runs this.
+By default, placo's environment is this one's name with ``-placo``.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def parse() -> argparse.Namespace:
 
 
 def find_cpu() -> str:
-    """Name the processor."""
+    """Return the processor's name."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]

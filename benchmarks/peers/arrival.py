@@ -1,11 +1,7 @@
-"""Time to target of the gate against Ruckig's time-optimal motion, same limits.
+"""Time to target of the gate against Ruckig's time-optimal motion.
 
-Targets are joint positions within the gate's limits whose straight way is clear of
-every body. Both start at rest, have the same limits of speed, acceleration and jerk,
-and have arrived when all joints are there and stand. Ruckig knows no speed limit of
-tools, so ours is off, and no bodies: a target that its own motion cannot be driven to,
-because bodies come nearer than is asked of everybody on it, is no measure of time.
-Those are counted and shown apart.
+Joint targets with clear straight ways, at rest, same V, A and jerk, without our tool
+speed limit. Targets whose Ruckig motion, blind to bodies, loses clearance are separate.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ _FINE = 0.01  # [rad] chosen: of any joint between the points that are checked t
 def compute_optimal(
     robot: Robot, q0: np.ndarray, q1: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Duration of Ruckig's motion, [s], and where it leads, tick by tick."""
+    """Return Ruckig's duration, [s], and joints by tick."""
     n = len(q0)
     wanted = ruckig.InputParameter(n)
     wanted.current_position, wanted.target_position = q0, q1
@@ -42,7 +38,7 @@ def compute_optimal(
 
 
 def run_gate(gate: Gate, q1: np.ndarray) -> tuple[float, float]:
-    """Send a target until it is reached; returns the time, [s], and the overshoot."""
+    """Return time to a target, [s], and overshoot."""
     way = np.sign(q1 - gate.q_cmd)
     overshoot = 0.0
     for k in range(1, round(_LONGEST / DT)):
@@ -69,12 +65,7 @@ def _is_clear(robot: Robot, way: np.ndarray, apart: float) -> bool:
 
 
 def measure_arrivals(robot: Robot, n: int) -> dict[str, float]:
-    """Ratio of times over n targets, each from where the last one was.
-
-    Returns:
-        Figures of the targets that the reference can be driven to, and how many those
-        are; of the others how many there are, and their largest ratio.
-    """
+    """Return ratios of times over n targets."""
     rng = make_rng(robot, "arrival", 0)
     gate = Gate(robot.model, GateConfig(tool_speed=None), h=DT)
     gate.reset(robot.model.home)

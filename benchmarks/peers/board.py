@@ -1,14 +1,10 @@
-"""Other solvers' loops on the board of ``paprle bench``, before the same judge.
+"""Other solvers' loops on the board of ``paprle bench``.
 
     python -m benchmarks.peers.board [MANIFEST.yaml] --out OUT [--on local:2]
         [--python NAME=PATH] [--peers pink mink placo upstream]
 
-The bench is run as ``paprle bench`` runs it, and its recordings are kept. Each peer
-then follows the targets of each session, one step a tick, from the posture in which
-ours began, with the limits and the clearance that ours has; where nobody drives, it
-keeps its last target. What it commands goes to the same simulated robot. The recording
-that comes of it is measured, and judged by the oracle, as ours is. Peers run in the
-environments of ``python -m benchmarks.peers``. Nothing depends on how long they take.
+Peers follow our sessions' targets, one step a tick, with the same start, limits and
+clearance, for the same simulated robot and oracle; time does not count.
 """
 
 from __future__ import annotations
@@ -56,15 +52,11 @@ _UNHURRIED = 1e9  # [s] a turn has no end: nothing is timed
 
 
 class Session(NamedTuple):
-    """One session of the bench, and what it asks of a peer.
+    """One session of the bench for a peer.
 
     Attributes:
-        episode: Our recording.
-        resolved: Its config.
-        robot: As peers get it.
-        columns: Where the peers' joints are among the robot's.
-        span: Ticks from the first to the last that was ENGAGED.
-        targets: Of these ticks.
+        columns: The peers' joints in the robot's.
+        span: Ticks from first to last ENGAGED.
     """
 
     episode: Episode
@@ -76,14 +68,14 @@ class Session(NamedTuple):
 
 
 class Robots:
-    """The robots of a bench as peers get them, each made once."""
+    """Robots for peers, each made once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[str, Robot] = {}
 
     def find(self, cell: Cell, resolved: Resolved) -> Robot:
-        """Return a robot with the limits, clearance and period of a session."""
+        """Return a robot with a session's limits, clearance, period."""
         key = json.dumps(
             [cell.robot, resolved.session.rate, resolved.gate.clearance_self]
         )
@@ -102,12 +94,12 @@ class Robots:
 
     @staticmethod
     def name_problem(robot: Robot) -> Path:
-        """Return the file from which peers read a robot."""
+        """Return the robot's file for peers."""
         return Path(robot.problem.urdf).with_suffix(".json")
 
 
 def read_session(cell: Cell, path: Path, robots: Robots) -> Session:
-    """Read what a session of ours asked of its robot."""
+    """Return a session's requests to its robot."""
     episode, resolved = Episode.open(path), resolve(list(cell.words))
     robot = robots.find(cell, resolved)
     ticks = episode.ticks
@@ -128,7 +120,7 @@ def read_session(cell: Cell, path: Path, robots: Robots) -> Session:
 
 
 def keep_last(rows: np.ndarray) -> np.ndarray:
-    """Fill what is missing with what was there last, shape (n, m, 7)."""
+    """Fill gaps with the last values, (n, m, 7)."""
     is_there = np.isfinite(rows).all(axis=2)
     last = np.where(is_there, np.arange(len(rows))[:, None], -1)
     last = np.maximum.accumulate(last, axis=0)
@@ -137,7 +129,7 @@ def keep_last(rows: np.ndarray) -> np.ndarray:
 
 
 def place_targets(robot: Robot, rows: np.ndarray, q_start: np.ndarray) -> np.ndarray:
-    """Return T_root_eef of rows T_base_eef, where there is none that of the start."""
+    """Return T_root_eef of T_base_eef; gaps are the start's."""
     start = Fk(robot)(q_start)
     bases = [np.linalg.inv(T) for T in find_bases(robot.problem)]
     T = np.tile(start, (len(rows), 1, 1, 1))
@@ -149,7 +141,7 @@ def place_targets(robot: Robot, rows: np.ndarray, q_start: np.ndarray) -> np.nda
 
 
 def follow(peer: Peer, session: Session, folder: Path) -> np.ndarray:
-    """Let a peer follow the targets; returns its joints by tick, shape (n, joints)."""
+    """Return a peer's joints, (n, joints)."""
     targets, out = folder / "targets.npz", folder / "joints.npz"
     session.targets.write(targets)
     problem = Robots.name_problem(session.robot)
@@ -162,7 +154,7 @@ def follow(peer: Peer, session: Session, folder: Path) -> np.ndarray:
 
 
 def record(session: Session, q: np.ndarray) -> Episode:
-    """Return our recording as it were, had these joints been commanded."""
+    """Return our recording with other commands."""
     episode, span, columns = session.episode, session.span, session.columns
     ticks, gate = episode.ticks.copy(), episode.gate.copy()
     h = 1.0 / session.resolved.env.rate
@@ -187,7 +179,7 @@ def record(session: Session, q: np.ndarray) -> Episode:
 
 
 def measure_limbs(session: Session, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far each limb's target is, shape (n, m), [m] and [rad]."""
+    """Return limbs' distances from targets, (n, m), [m] and [rad]."""
     reached, T = Fk(session.robot).along(q), session.targets.T
     pos = np.linalg.norm(reached[..., :3, 3] - T[..., :3, 3], axis=-1)
     # |R − R_target| = 2 √2 sin(angle / 2)
@@ -196,7 +188,7 @@ def measure_limbs(session: Session, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def simulate(session: Session, gate: np.ndarray) -> None:
-    """Fill in what the session's robot measures of these commands."""
+    """Fill in the simulated robot's measurements."""
     clock = VirtualClock()
     resolved = session.resolved
     follower = make_follower(resolved, load_robot(resolved), clock)
@@ -215,10 +207,10 @@ def simulate(session: Session, gate: np.ndarray) -> None:
 
 
 class Board:
-    """The rows of all systems.
+    """Rows of all systems.
 
     Attributes:
-        versions: Of the packages of each peer that could be started.
+        versions: Packages of each started peer.
     """
 
     def __init__(self, pythons: Mapping[str, str], names: Sequence[str]) -> None:
@@ -232,7 +224,7 @@ class Board:
     def add(
         self, cells: Iterator[Cell], rows: Sequence[Json], place: ResultStore
     ) -> list[Json]:
-        """Let each peer do each session of ours that went well; return their rows."""
+        """Return peers' rows of our successful sessions."""
         added = []
         with tempfile.TemporaryDirectory(prefix="board-") as name:
             folder = Path(name)
@@ -249,7 +241,6 @@ class Board:
         return added
 
     def _do(self, name: str, session: Session, folder: Path) -> Json:
-        """Return what becomes of a session with a peer; one that dies is begun anew."""
         try:
             q = follow(self._peers[name], session, folder)
         except RuntimeError as err:
@@ -267,7 +258,7 @@ class Board:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the bench, then the peers; write scores and a page."""
+    """Run bench and peers; write scores and a page."""
     parser = argparse.ArgumentParser(description="Peers on the board of the bench.")
     parser.add_argument("manifest", type=Path, nargs="?", default=STANDARD)
     parser.add_argument("--out", required=True, help="a folder of this host")

@@ -1,4 +1,4 @@
-"""Workers taking turns, so that the machine's noise hits all of them alike."""
+"""Workers in turns, against noise."""
 
 from __future__ import annotations
 
@@ -41,13 +41,10 @@ class Peer:
         self.versions = self.ask(do="versions")["versions"]
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Let the worker do something and wait for its answer.
-
-        Returns:
-            The answer.
+        """Return the worker's answer to a request.
 
         Raises:
-            RuntimeError: If it died of it.
+            RuntimeError: If the worker died.
         """
         process = self._process
         if process.stdin is None or process.stdout is None or process.stderr is None:
@@ -70,7 +67,7 @@ class Peer:
 
 
 def open_peers(pythons: dict[str, str]) -> list[Peer]:
-    """Start the workers that can be started; say what is missing."""
+    """Start the available workers; report missing ones."""
     peers = []
     for name in PEERS:
         python = pythons.get(name.rstrip("10"), sys.executable)
@@ -85,9 +82,7 @@ class Driver:
     """Runs scenarios on all peers in turns.
 
     Attributes:
-        peers: The workers.
-        budget: How long a peer may work on one track, [s]; what is too slow for it is
-            judged by the ticks that it made.
+        budget: Longest work on one track, [s].
     """
 
     def __init__(self, peers: list[Peer], folder: Path, budget: float) -> None:
@@ -137,7 +132,7 @@ class Driver:
     def track(
         self, robot: Robot, targets: Targets, variant: str
     ) -> dict[str, dict[str, Any]]:
-        """Let all follow the targets; returns what each did, by peer."""
+        """Return each peer's track."""
         n_pairs = self._begin(robot, targets, variant)
         self._take_turns("run", len(targets.T))
         return self._collect(n_pairs)
@@ -145,7 +140,7 @@ class Driver:
     def search(
         self, robot: Robot, targets: Targets, starts: np.ndarray
     ) -> dict[str, dict[str, Any]]:
-        """Let all solve single targets from afar."""
+        """Return each peer's single solves."""
         path = self._folder / "starts.npy"
         np.save(path, starts)
         n_pairs = self._begin(robot, targets, "cold")

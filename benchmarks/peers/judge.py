@@ -1,6 +1,6 @@
-"""One ruler for all: errors by pinocchio, clearance by coal, limits by differences.
+"""Common judge: pinocchio, coal, and finite differences.
 
-Nothing here is told by a peer but where its joints stood and how long it took.
+Peers report only joints and times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STANDS = 1e-3  # [rad/s] chosen
 def measure_errors(
     robot: Robot, T: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Errors by tick, the worst limb's: shape (n_ticks,), [m] and [rad]."""
+    """Return worst errors by tick, (n_ticks,), [m] and [rad]."""
     fk = Fk(robot)
     reached = np.array([fk(x) for x in q])
     pos = np.linalg.norm(reached[..., :3, 3] - T[..., :3, 3], axis=-1)
@@ -56,7 +56,6 @@ def _errors(pos: np.ndarray, rot: np.ndarray) -> dict[str, Any]:
 
 
 def _motion(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, Any]:
-    """Peaks up to jerk; violations of position, speed and acceleration, from rest."""
     model = robot.model
     speed, acceleration, jerk, n_fast, n_jerky = 0.0, 0.0, 0.0, 0, 0
     for path, start in zip(targets.paths(), targets.q_start, strict=True):
@@ -102,7 +101,7 @@ def _times(seconds: np.ndarray) -> dict[str, float]:
 def judge_track(
     robot: Robot, targets: Targets, result: dict[str, Any], every: int
 ) -> dict[str, Any]:
-    """Judge what one peer made of a track; clearance is taken every so many ticks."""
+    """Judge a track; clearance every so many ticks."""
     q = result["q"]
     targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)
@@ -129,7 +128,7 @@ def judge_track(
 
 
 def judge_paths(targets: Targets, robot: Robot, q: np.ndarray) -> dict[str, float]:
-    """The worst error of each path: share below 1 mm, median and p90, [mm]."""
+    """Return paths' share below 1 mm, median and p90, [mm]."""
     targets = targets.cut(len(q))
     pos, _ = measure_errors(robot, targets.T, q)
     worst = np.array([pos[path].max() for path in targets.paths()]) * 1e3
@@ -143,12 +142,11 @@ def judge_paths(targets: Targets, robot: Robot, q: np.ndarray) -> dict[str, floa
 
 
 def judge_freeze(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, float]:
-    """How long limbs stood though their targets were elsewhere, and if they came home.
+    """Return limbs' standstills off target, and their recovery.
 
     Returns:
-        Share of a crossing in which no limb moved though one was held up, the longest
-        such time in one piece, [s], and the share of crossings whose limbs were all
-        back on target at the end.
+        Share of a crossing without motion though a limb was held up, the longest, [s],
+        and the share of crossings that end on target.
     """
     fk, frozen, longest, back = Fk(robot), [], 0.0, []
     for path in targets.paths():
@@ -178,7 +176,7 @@ def _longest_run(flags: np.ndarray) -> int:
 
 
 def judge_cold(robot: Robot, targets: Targets, result: dict[str, Any]) -> dict:
-    """Judge single solves; success asks for limits, too."""
+    """Judge single solves, limits included."""
     q, model = result["q"], robot.model
     targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)

@@ -30,7 +30,7 @@ Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def make_ours(robot: Robot) -> Step:
-    """The IK of a session, which asks for what the gate sends to 1e-9."""
+    """Return a session's IK."""
     limbs = LimbSolver(robot.model, IkConfig(), GateConfig().position_margin)
     bases = find_bases(robot.problem)
     is_asked = np.ones(len(bases), dtype=np.bool_)
@@ -44,7 +44,7 @@ def make_ours(robot: Robot) -> Step:
 
 
 def make_kinematic(robot: Robot) -> Step:
-    """The library's ``IkSolver.solve``, which knows no period."""
+    """Return the library's ``IkSolver.solve``, without a period."""
     solver = KinematicSolver(robot.problem)
 
     def step(T: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def make_kinematic(robot: Robot) -> Step:
 
 
 def follow(step: Step, targets: Targets) -> np.ndarray:
-    """Return where the robot is at each tick, shape (n_ticks, n)."""
+    """Return joints by tick, (n_ticks, n)."""
     out = np.empty((len(targets.T), targets.q_start.shape[1]))
     for path, q_start in zip(targets.paths(), targets.q_start, strict=True):
         q = q_start

@@ -1,7 +1,4 @@
-"""One robot as every peer gets it: a bare URDF, limits, limbs, pairs of bodies.
-
-Read by the workers, which run in environments without this product: NumPy only.
-"""
+"""Robot for every peer; workers have only NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemLimb:
-    """A limb: its links, its joints in order."""
+    """A limb's links and ordered joints."""
 
     name: str
     base_link: str
@@ -28,21 +25,18 @@ class Problem:
     """A robot.
 
     Attributes:
-        name: Its name.
-        urdf: Path of its URDF: primitives named ``<link>_<number>``, only the limbs'
-            joints move, limits as below.
-        urdf_pin: The same for pinocchio, which has another way to say capsule.
-        joint_names: The order of all vectors, n joints.
-        q_min: Lower limits, [rad].
-        q_max: Upper limits, [rad].
-        dq_max: Speed limits, [rad/s].
-        ddq_max: Acceleration limits, [rad/s²].
+        urdf: Primitives named ``<link>_<number>``, only limb joints move.
+        urdf_pin: With pinocchio's capsules.
+        joint_names: Order of all vectors.
+        q_min: [rad].
+        q_max: [rad].
+        dq_max: [rad/s].
+        ddq_max: [rad/s²].
         home: [rad].
-        limbs: Its limbs.
-        pairs: Names of the bodies that must stay apart.
-        ignored: Links whose contact is harmless.
-        keep: Clearance that everybody is asked to hold, [m].
-        dt: Period, [s].
+        pairs: Bodies to keep apart.
+        ignored: Links with harmless contact.
+        keep: Clearance, [m].
+        dt: [s].
     """
 
     name: str
@@ -66,13 +60,13 @@ class Problem:
 
     @classmethod
     def read(cls, path: Path) -> Problem:
-        """Read it again."""
+        """Read it from JSON."""
         values = json.loads(path.read_text())
         values["limbs"] = tuple(ProblemLimb(**limb) for limb in values["limbs"])
         return cls(**values)
 
     def columns(self, names: list[str]) -> np.ndarray:
-        """Where our joints are in somebody else's vector, shape (n,)."""
+        """Return our joints' indices in names, (n,)."""
         return np.array([names.index(name) for name in self.joint_names])
 
 
@@ -80,11 +74,11 @@ class Targets(NamedTuple):
     """Target poses of all limbs, path after path.
 
     Attributes:
-        T: In the root of the robot, shape (n_ticks, n_limbs, 4, 4).
-        first: Tick at which each path starts, shape (n_paths,).
-        q_start: Where the robot stands then, shape (n_paths, n).
-        kind: By tick: 0 reachable by construction, 1 out of reach on purpose or on the
-            way there, 2 back again, 3 not known, shape (n_ticks,).
+        T: In the root, (n_ticks, n_limbs, 4, 4).
+        first: Ticks, (n_paths,).
+        q_start: (n_paths, n).
+        kind: 0 reachable by construction, 1 out of reach or on the way, 2 back again, 3
+            unknown, (n_ticks,).
     """
 
     T: np.ndarray
@@ -93,12 +87,12 @@ class Targets(NamedTuple):
     kind: np.ndarray
 
     def write(self, path: Path) -> None:
-        """Write them as npz."""
+        """Write npz."""
         np.savez(path, **self._asdict())
 
     @classmethod
     def read(cls, path: Path) -> Targets:
-        """Read them again."""
+        """Read npz."""
         with np.load(path) as arrays:
             return cls(**{name: arrays[name] for name in cls._fields})
 
@@ -110,6 +104,6 @@ class Targets(NamedTuple):
         )
 
     def paths(self) -> list[slice]:
-        """The ticks of each path."""
+        """Return the ticks of each path."""
         ends = [*self.first[1:].tolist(), len(self.T)]
         return [slice(a, b) for a, b in zip(self.first.tolist(), ends, strict=True)]

@@ -1,4 +1,4 @@
-"""The tables of one run in Markdown."""
+"""Markdown tables of one run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Column = tuple[str, Callable[[Row], str]]
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, none in vain."""
+    """Format significant digits."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0.0:
@@ -35,7 +35,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share; only all of them is 100 %."""
+    """Format a share; only 1 is 100 %."""
     if share is None or not math.isfinite(share):
         return "–"
     text = f"{100.0 * share:.2f}".rstrip("0").rstrip(".")
@@ -43,12 +43,12 @@ def percent(share: float) -> str:
 
 
 def spread(values: dict[str, float], *keys: str) -> str:
-    """Write some of median, p95, p99, max."""
+    """Format median, p95, p99 or max."""
     return " / ".join(number(values[key]) if values else "–" for key in keys)
 
 
 def table(columns: list[Column], rows: dict[str, dict[str, Row]]) -> str:
-    """Lay out rows by robot and peer."""
+    """Format rows by robot and peer."""
     lines = [
         "| robot | | " + " | ".join(title for title, _ in columns) + " |",
         "|" + "---|" * (len(columns) + 2),
@@ -224,7 +224,7 @@ MEASURES: list[tuple[str, Callable[[str, Row], float], int]] = [
 
 
 def render(results: dict[str, Any]) -> str:
-    """Write a whole run."""
+    """Format a whole run."""
     scenarios = results["scenarios"]
     parts = [
         _header(results),
@@ -256,7 +256,6 @@ def _header(results: dict[str, Any]) -> str:
 
 
 def _ratios(rows: dict[str, dict[str, Row]]) -> str:
-    """Median times of a step, ours as the unit."""
     peers = list(dict.fromkeys(p for peers in rows.values() for p in peers))
     lines = [
         "| robot | ours, µs | " + " | ".join(f"{p} / ours" for p in peers[1:]) + " |",
@@ -273,7 +272,6 @@ def _ratios(rows: dict[str, dict[str, Row]]) -> str:
 
 
 def _losses(scenarios: dict[str, dict[str, dict[str, Row]]]) -> str:
-    """List what a peer does better: any time; the rest if it made half the ticks."""
     lines = ["| scenario | what | peer | robot: theirs, ours |", "|---|---|---|---|"]
     for scenario, (what, measure, sign) in itertools.product(SECTIONS, MEASURES):
         better: dict[str, list[str]] = {}
@@ -310,10 +308,10 @@ def _growth(results: dict[str, Any]) -> str:
 
 
 def write_into(path: Path, page: str) -> None:
-    """Put the tables between the markers of a page.
+    """Put the tables between a page's markers.
 
     Raises:
-        ValueError: If the page has no markers.
+        ValueError: Without markers.
     """
     text = path.read_text()
     if BEGIN not in text or END not in text:

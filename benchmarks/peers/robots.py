@@ -1,8 +1,6 @@
-"""The robots of the comparison, each as one bare URDF that all peers can load.
+"""Robots of the comparison, as bare URDFs.
 
-Only the limbs' joints move: grippers, mimics and held joints are fixed where they
-stand at home. Bodies are the primitives of the workspace's own URDFs. The table is made
-here, out of one arm's URDF.
+Only limb joints move; bodies are the workspace's primitives.
 """
 
 from __future__ import annotations
@@ -39,13 +37,7 @@ _LARGE = 2.0  # chosen: times that, from where more than four arms do not touch 
 
 
 class Robot:
-    """A robot of the comparison.
-
-    Attributes:
-        problem: What the peers get.
-        model: What we get, of the same URDF.
-        judge: Its bodies, for coal.
-    """
+    """A robot for peers, us, and coal."""
 
     def __init__(
         self, problem: Problem, model: RobotModel, judge: CollisionModel
@@ -56,7 +48,7 @@ class Robot:
 
 
 def load_settings(name: str) -> RobotSettings:
-    """Settings of a robot of configs/follower, its speed limits those of its URDF."""
+    """Return settings with the URDF's speed limits."""
     values = yaml.safe_load((ROOT / f"configs/follower/{name}.yaml").read_text())
     limits = values.setdefault("limits", {})
     limits["velocity_scale"] = _SPEED_SCALE.get(name, 1.0)
@@ -64,16 +56,11 @@ def load_settings(name: str) -> RobotSettings:
 
 
 def make_robot(name: str, folder: Path, settings: RobotSettings | None = None) -> Robot:
-    """Make a robot.
+    """Return a robot.
 
-    Args:
-        name: A robot of configs/follower, whose cylinders become capsules if
-            ``_capsules`` is added, or ``table3``: three arms around a table.
-        folder: Takes its files.
-        settings: Of a session, with its limits; None: those of the comparison.
-
-    Returns:
-        The robot.
+    ``name`` is of configs/follower, ``_capsules`` added for capsules in place of
+    cylinders, or ``table3``, three arms around a table. A session's ``settings``
+    replace the comparison's.
     """
     if name.startswith("table"):
         xml, settings = _make_table(int(name.removeprefix("table")))
@@ -105,7 +92,6 @@ def make_robot(name: str, folder: Path, settings: RobotSettings | None = None) -
 
 
 def _shorten(xml: ET.Element) -> None:
-    """Make cylinders that are capsules to pinocchio, none longer than it was."""
     for link in xml.findall("link"):
         checking = ET.SubElement(link, "collision_checking")
         for body in link.findall("collision"):
@@ -116,7 +102,6 @@ def _shorten(xml: ET.Element) -> None:
 
 
 def _round(xml: ET.Element) -> None:
-    """Say capsule as everybody else does."""
     for shape in [*xml.iter("cylinder")]:
         shape.tag = "capsule"
     for link in xml.findall("link"):
@@ -134,7 +119,6 @@ def _without_gripper(limb: LimbSettings) -> LimbSettings:
 
 
 def _strip(model: RobotModel) -> ET.Element:
-    """Return the robot's URDF with nothing but limbs, masses and primitives."""
     xml = ET.parse(model.urdf_path).getroot()
     for link in xml.findall("link"):
         for visual in link.findall("visual"):
@@ -169,7 +153,6 @@ def _set_limits(joint: ET.Element, model: RobotModel, k: int) -> None:
 
 
 def _fix(joint: ET.Element, position: float) -> None:
-    """Make a joint a fixed one, where it stands."""
     origin = joint.find("origin")
     if origin is None:
         origin = ET.SubElement(joint, "origin")
@@ -195,7 +178,6 @@ def _floats(text: str | None) -> np.ndarray:
 
 
 def _make_table(n_arms: int) -> tuple[ET.Element, RobotSettings]:
-    """Up to eight arms at the corners of a table and between, facing its middle."""
     settings = load_settings(_ARM)
     arm = _strip(RobotModel.from_settings(settings, _ARM, ROOT))
     table = ET.Element("robot", name=f"table{n_arms}")
@@ -287,14 +269,13 @@ def _describe(
 
 
 def find_pairs(judge: CollisionModel) -> tuple[tuple[str, str], ...]:
-    """Names of the bodies of each pair that the product itself keeps apart."""
+    """Return names of bodies that the product keeps apart."""
     links = [body.link for body in judge.bodies]
     names = [f"{link}_{k}" for link, k in _count(links)]
     return tuple((names[a], names[b]) for a, b in judge.body_pairs)
 
 
 def _count(links: list[str]) -> list[tuple[str, int]]:
-    """Number the bodies of each link."""
     seen: dict[str, int] = {}
     numbered = []
     for link in links:

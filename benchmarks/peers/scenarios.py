@@ -1,4 +1,4 @@
-"""What is run: the scenarios with their sizes, and the rows that come of each."""
+"""Scenarios, their sizes and result rows."""
 
 from __future__ import annotations
 
@@ -21,18 +21,16 @@ _SEEN = 10  # every so many ticks clearance is measured where it is not the poin
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """How much is run.
+    """Sizes of the scenarios.
 
     Attributes:
         n_warm: Paths of 5 s, without collision.
-        n_apart: The same, with collision.
+        n_apart: With collision.
         n_fast: Paths of 4 s.
-        n_lines: Straight lines.
-        n_cold: Single targets.
-        n_crossings: Crossings of 6 s.
+        n_crossings: Of 6 s.
         n_growth: Paths of 1 s around the table.
-        n_arrivals: Joint targets, an arm or a pair of arms.
-        budget: Longest time a peer may take for one track, [s].
+        n_arrivals: An arm or a pair.
+        budget: Per track and peer, [s].
     """
 
     n_warm: int
@@ -71,11 +69,7 @@ QUICK = Sizes(
 
 
 class Bench:
-    """All scenarios.
-
-    Attributes:
-        results: Rows by scenario, robot and peer.
-    """
+    """Rows by scenario, robot and peer."""
 
     def __init__(self, driver: Driver, sizes: Sizes, folder: Path) -> None:
         self._driver = driver
@@ -85,7 +79,7 @@ class Bench:
         self.results: dict[str, dict[str, Any]] = {}
 
     def run(self, say: Callable[[str], None]) -> None:
-        """Run every scenario on every robot that it is for."""
+        """Run every scenario on its robots."""
         for scenario, names in SCENARIOS.items():
             for name in names:
                 say(f"{scenario}: {name}")
@@ -93,7 +87,7 @@ class Bench:
                 self.results.setdefault(scenario, {})[name] = rows
 
     def describe(self) -> dict[str, Any]:
-        """Say how large each robot is."""
+        """Return each robot's size."""
         return {
             name: {
                 "joints": len(robot.problem.joint_names),

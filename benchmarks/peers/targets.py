@@ -1,8 +1,7 @@
-"""The published target sets: every target comes out of a seed and this file.
+"""Published target sets, by seed.
 
-Reachable means: made by forward kinematics from joint motions inside every limit of
-position (by 0.03 rad), speed and acceleration, bodies apart. What is out of reach is
-beyond the sum of the arm's link lengths, and reported apart.
+Reachable targets are forward kinematics of motions within limits of position (by 0.03
+rad), speed and acceleration, bodies apart; others are beyond the sum of link lengths.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _BEYOND = 1.3  # chosen: times the arm's length: out of reach whatever it does
 
 
 def make_rng(robot: Robot, scenario: str, seed: int) -> np.random.Generator:
-    """Return numbers that depend on robot, scenario and seed alone."""
+    """Return a scenario's generator."""
     text = f"{robot.problem.name}/{scenario}"
     return np.random.default_rng([seed, zlib.crc32(text.encode())])
 
 
 class Fk:
-    """Poses of all eefs in the root, and the way from a limb's base to the root."""
+    """Poses of eefs and bases in the root."""
 
     def __init__(self, robot: Robot) -> None:
         problem = robot.problem
@@ -49,12 +48,12 @@ class Fk:
         self.bases = [self.model.getFrameId(x.base_link) for x in problem.limbs]
 
     def __call__(self, q: np.ndarray) -> np.ndarray:
-        """Return T_root_eef of each limb, shape (n_limbs, 4, 4)."""
+        """Return T_root_eef, (n_limbs, 4, 4)."""
         pin.framesForwardKinematics(self.model, self.data, q[self.columns])
         return np.array([self.data.oMf[k].homogeneous for k in self.frames])
 
     def along(self, qs: np.ndarray) -> np.ndarray:
-        """Return the poses of each position, shape (n_ticks, n_limbs, 4, 4)."""
+        """Return poses, (n_ticks, n_limbs, 4, 4)."""
         return np.array([self(q) for q in qs])
 
 
@@ -64,7 +63,7 @@ def _is_clear(robot: Robot, qs: np.ndarray) -> bool:
 
 
 class Bounds(Protocol):
-    """What a motion keeps: arrays of shape (n,), [rad], [rad/s] and [rad/s²]."""
+    """Limits of a motion, (n,), [rad], [rad/s], [rad/s²]."""
 
     home: np.ndarray
     q_min: np.ndarray
@@ -79,7 +78,7 @@ def _limits(model: Bounds) -> tuple[np.ndarray, np.ndarray]:
 
 
 def make_time(n: int) -> np.ndarray:
-    """Time that starts slowly, shape (n,), [s]."""
+    """Return slowly starting time, (n,), [s]."""
     t = np.arange(n) * DT
     s = np.minimum(t / _RAMP, 1.0)
     rate = s * s * (3.0 - 2.0 * s)
@@ -87,7 +86,7 @@ def make_time(n: int) -> np.ndarray:
 
 
 def keeps_limits(model: Bounds, q: np.ndarray) -> bool:
-    """Tell whether a motion, shape (n_ticks, n), keeps every limit from rest on."""
+    """Return whether q (n_ticks, n) keeps limits from rest."""
     low, high = _limits(model)
     if (q < low - 1e-9).any() or (q > high + 1e-9).any():
         return False
@@ -99,7 +98,6 @@ def keeps_limits(model: Bounds, q: np.ndarray) -> bool:
 
 
 def _warm(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Two slow sines a joint about a posture near home: up to 0.7 rad/s."""
     low, high = _limits(model)
     home, m = model.home, len(model.home)
     t = make_time(n)[:, None]
@@ -118,7 +116,7 @@ def _warm(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def make_fast(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
-    """One sine a joint: 3 rad/s or its speed limit, one joint up to its limit."""
+    """Return sines: 3 rad/s or less, one joint at its limit."""
     low, high = _limits(model)
     m = len(model.home)
     lead = rng.uniform(0.9, 1.0)  # one joint at the top, the others below
@@ -146,7 +144,7 @@ def make_fast(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
 def make_motion(
     robot: Robot, scenario: str, n_paths: int, seconds: float, seed: int = 0
 ) -> Targets:
-    """Reachable motions; every fifth warm one leads out of reach and back."""
+    """Return reachable motions; every fifth warm one leaves."""
     rng, fk = make_rng(robot, scenario, seed), Fk(robot)
     make, n = {"warm": _warm, "fast": make_fast}[scenario], round(seconds / DT)
     T, starts, kind = [], [], []
@@ -171,7 +169,6 @@ def _find_feasible(robot, rng, make, n):
 
 
 def _lead_out(fk: Fk, robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pull the targets straight out of reach in the middle, and let them come back."""
     n, poses = len(poses), poses.copy()
     s = np.clip((np.arange(n) / n - 0.3) / 0.2, 0.0, 1.0)
     s -= np.clip((np.arange(n) / n - 0.55) / 0.2, 0.0, 1.0)
@@ -188,7 +185,7 @@ def _lead_out(fk: Fk, robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def make_lines(robot: Robot, n_paths: int) -> Targets:
-    """Straight lines at 0.4 m/s between reachable poses, whatever lies between."""
+    """Return lines at 0.4 m/s between reachable poses."""
     rng, fk = make_rng(robot, "lines", 0), Fk(robot)
     low, high = _limits(robot.model)
     T, starts = [], []
@@ -214,7 +211,6 @@ def make_lines(robot: Robot, n_paths: int) -> Targets:
 
 
 def _trapezoid(length: float) -> np.ndarray:
-    """Share of a line by tick: up to speed, along, down, and 0.3 s of rest."""
     t_up = _LINE_SPEED / _LINE_ACCELERATION
     t_all = length / _LINE_SPEED + t_up
     t = np.arange(round((t_all + 0.3) / DT)) * DT
@@ -224,7 +220,7 @@ def _trapezoid(length: float) -> np.ndarray:
 
 
 def make_crossing(robot: Robot, n_paths: int) -> Targets:
-    """All eefs are sent through the middle between them, wait, and come back."""
+    """Return crossings through the eefs' middle."""
     rng, fk = make_rng(robot, "crossing", 0), Fk(robot)
     home = fk(robot.model.home)
     middle = home[:, :3, 3].mean(axis=0)
@@ -252,7 +248,7 @@ def _min_jerk(x: np.ndarray) -> np.ndarray:
 
 
 def make_cold(robot: Robot, n: int, n_starts: int) -> tuple[Targets, np.ndarray]:
-    """Single targets, one in twenty out of reach, and where peers may restart."""
+    """Return single targets, a twentieth out of reach, and restarts."""
     rng, fk = make_rng(robot, "cold", 0), Fk(robot)
     low, high = _limits(robot.model)
     poses, kinds = [], []

@@ -1,4 +1,4 @@
-"""mink: one differential IK step a tick, set up as in its own examples."""
+"""mink: one differential IK step a tick."""
 
 from __future__ import annotations
 

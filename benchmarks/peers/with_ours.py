@@ -1,4 +1,4 @@
-"""This product: the IK of all limbs as a session calls it, then the gate."""
+"""This product: a session's IK, then the gate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSIONS = {name: version(name) for name in ("paprle", "numpy", "numba")}
 
 
 def load_model(problem: Problem) -> RobotModel:
-    """Load the robot from the URDF that everybody gets."""
+    """Load the robot from the common URDF."""
     home = dict(zip(problem.joint_names, problem.home, strict=True))
     limbs = {
         limb.name: LimbSettings(
@@ -38,7 +38,7 @@ def load_model(problem: Problem) -> RobotModel:
 
 
 class OurSolver:
-    """One robot; the IK is that of a session's tick, all limbs in one call."""
+    """One robot; all limbs in one call."""
 
     def __init__(self, problem: Problem, variant: str) -> None:
         self._robot = load_model(problem)
@@ -82,13 +82,13 @@ class OurSolver:
         return self._gate.q_cmd, self._q
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-        """One call; it restarts by itself."""
+        """Solve in one call, with its own restarts."""
         target = pin.SE3(self.prepare(T)[0])
         return self._first.solve_global(target, starts[0]).q, 1
 
 
 def find_bases(problem: Problem) -> list[np.ndarray]:
-    """T_base_root of each limb; bases stand still."""
+    """Return the fixed T_base_root of each limb."""
     model = pin.buildModelFromUrdf(problem.urdf_pin)
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))

@@ -1,8 +1,7 @@
-"""pink: one differential IK step a tick, set up as in its own examples.
+"""pink: one differential IK step a tick.
 
-Cost of damping as low as converges, so that accuracy is not given away; DAQP, its
-fastest solver here; no safe displacement, which costs 3 mm of accuracy. ``pink10``
-looks at the ten nearest pairs alone, as its examples do.
+The least convergent damping; DAQP, its fastest solver here; no safe displacement, which
+costs 3 mm. ``pink10`` takes the ten nearest pairs, as its examples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""pink with the ten nearest pairs alone: faster, and blind to the eleventh."""
+"""pink with the ten nearest pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""placo: one differential IK step a tick, set up as in its own examples."""
+"""placo: one differential IK step a tick."""
 
 from __future__ import annotations
 

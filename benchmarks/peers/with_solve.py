@@ -1,4 +1,4 @@
-"""``IkSolver.solve`` alone: no period, no gate; V and A are nobody's business."""
+"""``IkSolver.solve`` alone: no period, gate, V or A."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VERSIONS = with_ours.VERSIONS
 
 
 class KinematicSolver:
-    """One robot, limb by limb, as a caller of the library has it."""
+    """One robot, limb by limb."""
 
     def __init__(self, problem: Problem) -> None:
         robot = with_ours.load_model(problem)
@@ -45,5 +45,5 @@ class KinematicSolver:
 
 
 def make_solver(problem: Problem, _: str) -> KinematicSolver:
-    """Make a solver; it plays only where no bodies are kept apart."""
+    """Make a solver, for scenarios without collision."""
     return KinematicSolver(problem)

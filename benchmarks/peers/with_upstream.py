@@ -1,11 +1,10 @@
-"""Upstream PAPRLE's algorithm, written anew from its description.
+"""Upstream PAPRLE's algorithm, from its description.
 
-``requirements.md`` 5.3: a step is a gain times Jᵀ (J Jᵀ + damping)⁻¹ e with
-e = log₆(T_eef⁻¹ T_des), the damping added to all 36 entries; at most 30 iterations,
-until the norm of metres and radians together is below eps; no limits inside. After it,
-position limits are clipped, a target in which bodies touch is dropped for the last
-command, and the step is clipped to the speed limits, in this order (0.8). Contacts are
-asked of coal here, of MuJoCo there. One limb after the other, as there.
+``requirements.md`` 5.3: steps of a gain times Jᵀ (J Jᵀ + damping)⁻¹ e with
+e = log₆(T_eef⁻¹ T_des), the damping on all 36 entries; at most 30 iterations, until
+the norm, metres and radians together, is below eps. Then position limits are clipped,
+colliding targets dropped, steps clipped to speed limits (0.8). Contacts are coal's,
+there MuJoCo's.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ _OTHER_GAINS = (0.05, 0.075, 1e-3)
 
 
 class _LimbIk:
-    """IK of one limb, all other joints standing."""
-
     def __init__(self, model: pin.Model, problem: Problem, limb: ProblemLimb) -> None:
         locked = [k for k, n in enumerate(model.names) if k and n not in limb.joints]
         self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
@@ -114,7 +111,7 @@ class UpstreamSolver:
         return self._q, self._q_ik
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-        """Twenty-five ticks of its IK from each start, without its speed limits."""
+        """Run 25 ticks of IK from each start."""
         target, limb, low, high = pin.SE3(T[0]), self._limbs[0], self._low, self._high
         for n, start in enumerate(starts, start=1):
             q = start

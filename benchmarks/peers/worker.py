@@ -1,7 +1,7 @@
-"""One peer in a process of its own: reads a request a line, answers a line of JSON.
+"""Process of one peer: a JSON line per request.
 
-``python -m benchmarks.peers.worker pink``, with the Python that has the peer. Arrays go
-through npz files. Only one worker is ever at work: the others wait for their turn.
+``python -m benchmarks.peers.worker pink``, with the peer's Python; arrays are npz
+files.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ _WARM_UP = 5  # steps that are not counted, before each track
 
 
 class Solver(Protocol):
-    """What a peer can do. ``q`` is in the order of the problem's joints."""
+    """A peer's solver; ``q`` has the problem's order."""
 
     n_pairs: int
 
     def prepare(self, T: np.ndarray) -> Any:
-        """Make the peer's own targets of one tick, T of shape (n_limbs, 4, 4)."""
+        """Convert a tick's targets, (n_limbs, 4, 4)."""
 
     def reset(self, q: np.ndarray) -> None:
-        """Stand at q."""
+        """Set the joints."""
 
     def step(self, targets: Any) -> bool:
-        """Make one step; False if the peer found no solution and stood."""
+        """Make one step; False without a solution."""
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where it stands, and what its IK alone says, each shape (n,)."""
+        """Return joints, and its IK's alone, (n,) each."""
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-        """Solve for one pose from afar; returns q and the number of starts."""
+        """Return q of a distant pose, and the starts."""
 
 
 def iterate(
     solver: Any, targets: Any, starts: np.ndarray, error: Callable[[], tuple]
 ) -> tuple[np.ndarray, int]:
-    """Cold solve of a peer that has none of its own: its step, again and again."""
+    """Solve cold by repeated steps."""
     for n, q in enumerate(starts, start=1):
         solver.reset(q)
         for _ in range(MAX_ITERATIONS):
@@ -74,11 +74,11 @@ class Worker:
         self._starts: dict[int, np.ndarray] = {}
 
     def versions(self, _: dict) -> dict:
-        """Say what is at work."""
+        """Return package versions."""
         return {"versions": self._module.VERSIONS}
 
     def begin(self, request: dict) -> dict:
-        """Take up a set of targets."""
+        """Load a set of targets."""
         key = (request["problem"], request["variant"])
         if key not in self._solvers:
             problem = Problem.read(Path(key[0]))
@@ -104,7 +104,7 @@ class Worker:
         return {"n_pairs": self._solver.n_pairs}
 
     def run(self, request: dict) -> dict:
-        """Follow the targets for a turn, each step timed."""
+        """Follow the targets for a turn, timing steps."""
         solver, out = self._solver, self._out
 
         def step(k: int) -> None:
@@ -119,7 +119,7 @@ class Worker:
         return _take_turn(step, request)
 
     def search(self, request: dict) -> dict:
-        """Solve single targets from afar, each timed."""
+        """Solve distant single targets, with times."""
         out, starts = self._out, np.load(request["starts"])
         out.setdefault("n_starts", np.zeros(len(starts), dtype=int))
 
@@ -132,13 +132,12 @@ class Worker:
         return _take_turn(search, request)
 
     def save(self, request: dict) -> dict:
-        """Write what came out."""
+        """Write the results."""
         np.savez(request["out"], **self._out)
         return {}
 
 
 def _take_turn(do: Callable[[int], None], request: dict) -> dict:
-    """Go on from a tick until the turn is over; answer where that is."""
     k = request["start"]
     end = time.perf_counter() + request["seconds"]
     while k < request["stop"] and time.perf_counter() < end:

@@ -1,1 +1,1 @@
-"""Demonstrations → data set → a small network → rolled out through the same gate."""
+"""Policy from demonstrations, rolled out through the gate."""

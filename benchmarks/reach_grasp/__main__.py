@@ -45,7 +45,7 @@ _Z95 = 1.959964  # spec: both sides of 95 % of a normal distribution
 
 
 def find_interval(k: int, n: int) -> tuple[float, float]:
-    """Return Wilson's interval of 95 % for k successes of n."""
+    """Return Wilson's interval, 95 %, of k in n."""
     p, z2 = k / n, _Z95**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
@@ -53,7 +53,7 @@ def find_interval(k: int, n: int) -> tuple[float, float]:
 
 
 def run(words: tuple[str, ...], seed: int, out: Path) -> bool:
-    """Run one session, and tell whether the block hung in the air at its end."""
+    """Run one session; return whether the block hangs."""
     seeded = (*words, f"env.randomise.seed={seed}", f"record.dir={out}")
     if not list(out.glob("episode_*.json")):
         VirtualSession(resolve((*_WORLD, *seeded)), say=lambda _: None).run()
@@ -66,7 +66,7 @@ def run(words: tuple[str, ...], seed: int, out: Path) -> bool:
 
 
 def report(what: str, successes: list[bool], seconds: float) -> None:
-    """Print how many of them lifted the block."""
+    """Print the number of lifted blocks."""
     k, n = sum(successes), len(successes)
     low, high = find_interval(k, n)
     print(
@@ -76,7 +76,7 @@ def report(what: str, successes: list[bool], seconds: float) -> None:
 
 
 def main() -> None:
-    """Run it all."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--demos", type=int, default=50)
     parser.add_argument("--rollouts", type=int, default=30)

@@ -1,7 +1,4 @@
-"""The scripted leader: reaches for the block, closes the hand and lifts.
-
-It is a policy, too: it sees the block's place as a data set has it.
-"""
+"""Scripted leader and policy: grasps and lifts the block."""
 
 from __future__ import annotations
 
@@ -21,23 +18,21 @@ _NEAR_TURN = 0.03  # [rad] chosen: likewise
 
 
 def _point_hand() -> np.ndarray:
-    """Return the rotation of a hand whose z axis points forward and down."""
     out = np.array([np.cos(_ELEVATION), 0.0, -np.sin(_ELEVATION)])
     side = np.array([0.0, 1.0, 0.0])
     return np.stack([np.cross(side, out), side, out], axis=1)
 
 
 class Expert:
-    """Asks for poses (``leader.action=ee_pose``), at constant speed."""
+    """Emits poses (``leader.action=ee_pose``), at constant speed."""
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset."""
         self._stage, self._waited = 0, 0
         self._T: pin.SE3 | None = None
         self._opening = _OPEN
 
     def __call__(self, observation):
-        """Return the next pose and opening; None: it has lifted the block."""
         block = observation["observation.environment_state"][:3].astype(float)
         if self._T is None:
             pose = observation["observation.ee_pose"].astype(float)
@@ -61,7 +56,6 @@ class Expert:
         return [*self._T.translation, *pin.log3(self._T.rotation), self._opening]
 
     def _step(self, goal: pin.SE3, opening: float) -> bool:
-        """Go a frame's way towards a goal; return whether it is there."""
         way = goal.translation - self._T.translation
         turn = pin.log3(self._T.rotation.T @ goal.rotation)
         far, turned = np.linalg.norm(way), np.linalg.norm(turn)

@@ -1,4 +1,4 @@
-"""A small network, trained by behaviour cloning in NumPy and written as ONNX."""
+"""Small network, cloned in NumPy and written as ONNX."""
 
 from __future__ import annotations
 
@@ -19,14 +19,10 @@ _DECAY = 1e-5  # chosen: of the weights, a step
 
 
 def read_pairs(root: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return what was seen and what was then done, of the frames that were driven.
-
-    Args:
-        root: A LeRobot data set.
+    """Return observations and actions of driven frames.
 
     Returns:
-        Joints and place of the block, shape (n, 10); and ``CHUNK`` actions from there
-        on, shape (n, CHUNK, 7), of which the last one stays.
+        Joints and block, (n, 10); ``CHUNK`` next actions, (n, CHUNK, 7), last repeated.
     """
     table = pq.read_table(sorted((root / "data").rglob("*.parquet")))
     rows = {
@@ -45,7 +41,7 @@ def read_pairs(root: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Network:
-    """Joints and place of the block in, ways from the joints on out."""
+    """Network from joints and block to motions."""
 
     def __init__(self, seen: np.ndarray, done: np.ndarray, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -63,7 +59,7 @@ class Network:
         self.biases = [np.zeros(b, np.float32) for b in sizes[1:]]
 
     def train(self) -> float:
-        """Train; return the mean error of the last hundred batches, in deviations."""
+        """Train; return the last hundred batches' mean error, in deviations."""
         values = [*self.weights, *self.biases]
         first = [np.zeros_like(v) for v in values]
         second = [np.zeros_like(v) for v in values]
@@ -81,7 +77,6 @@ class Network:
         return float(np.mean(losses[-100:]))
 
     def _differentiate(self) -> tuple[float, list[np.ndarray]]:
-        """Return the error of a batch, and its slopes by weights, then biases."""
         pick = self._rng.integers(len(self._seen), size=_BATCH)
         noise = np.full(self._seen.shape[1], _NOISE)
         noise[self._n :] = _BLOCK_NOISE
@@ -101,7 +96,7 @@ class Network:
         return float(np.sqrt(np.mean(error**2))), [*by_weights, *by_biases]
 
     def save(self, path: Path) -> None:
-        """Write it as ``leader.path`` takes it, with means and scales inside."""
+        """Write it for ``leader.path``, with scales."""
         n, f32 = self._n, onnx.TensorProto.FLOAT
         W0 = self.weights[0] / self.scale[:, None]
         Wn = self.weights[-1] * self.way_scale

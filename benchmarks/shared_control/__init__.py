@@ -1,1 +1,1 @@
-"""Classic and adaptive control by a device of one axis, with scripted users."""
+"""Classic and adaptive control by one axis."""

@@ -1,15 +1,11 @@
-"""Classic, continuous and threshold control compared, by users of one axis.
+"""Classic, continuous and threshold control by users of one axis.
 
 python -m benchmarks.shared_control [--n 200] [--first 0] [--out FILE]
     [--modes classic continuous threshold] [--from FILE …]
 
-``--out`` appends a line a trial; ``--from`` makes the table of such files alone.
-
-Each trial is one block, drawn by its seed, that a scripted user of one axis and one
-button puts on the target: a whole session on the virtual clock, MuJoCo, a game
-controller through SDL. Success has Wilson's interval of 95 %, means of those who
-succeeded have a bootstrap's. Users are bounded, not people: what is compared are
-mappings, and nothing is claimed of anybody's time.
+``--out`` appends trials; ``--from`` tabulates them. A trial is a seeded block in MuJoCo
+on the virtual clock, with a game controller through SDL. Success has Wilson's interval
+of 95 %, means of successes a bootstrap's. Users are scripted: mappings are compared.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ _DRAWS = 2000  # chosen: ends of an interval to a hundredth of its width
 
 
 def wilson(n_good: int, n: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share, 95 %."""
+    """Return a share's Wilson interval, 95 %."""
     share, z2 = n_good / n, _Z**2 / n
     middle = (share + z2 / 2.0) / (1.0 + z2)
     half = _Z * math.sqrt(share * (1.0 - share) / n + z2 / (4.0 * n)) / (1.0 + z2)
@@ -40,7 +36,7 @@ def wilson(n_good: int, n: int) -> tuple[float, float]:
 
 
 def bootstrap(values: Vec) -> tuple[float, float, float]:
-    """Return the mean and its interval of 95 %."""
+    """Return mean and 95 % interval."""
     if not len(values):
         return math.nan, math.nan, math.nan
     rng = np.random.default_rng(0)
@@ -62,7 +58,7 @@ def describe(mode: str, trials: Sequence[Trial]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Compare ways of shared control.")
     parser.add_argument("--n", type=int, default=200, help="seeds for each mode")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
@@ -91,7 +87,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _play(mode: str, seed: int) -> Trial:
-    """Run one trial; what a session tells its operator is not shown."""
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
         return TrialSession(mode, seed).play()

@@ -1,8 +1,6 @@
-"""Demonstrations: what users did with a limb, where, in the axes of its hand.
+"""Demonstrations of users, in the hand's axes.
 
-Whoever learns from users that never err does not know what to do once it has erred
-itself. These go astray now and then, along a suggestion that is not the best, and what
-is kept is how they come back.
+Users go astray at times, so that recovery is learned.
 
 python -m benchmarks.shared_control.demonstrations FILE [--n 40] [--first 1100]
 """
@@ -31,12 +29,12 @@ _LEAST = 0.05  # chosen: a share of full speed below which a hand rests
 
 
 class Demonstrations(NamedTuple):
-    """What was seen, and the direction of what was then done.
+    """Observations and motions.
 
     Attributes:
-        state: As ``advisors/learned`` has it, shape (n, 11).
-        motion: Shares of speeds in the eef's axes, of length 1, shape (n, 7).
-        trial: Number of the trial, shape (n,).
+        state: Of ``advisors/learned``, (n, 11).
+        motion: Speed shares in the eef's axes, of length 1, (n, 7).
+        trial: (n,).
     """
 
     state: Vec
@@ -45,11 +43,7 @@ class Demonstrations(NamedTuple):
 
 
 class Astray(Adaptive):
-    """A user that takes another suggestion now and then, and follows it for a while.
-
-    Attributes:
-        is_astray: It does so.
-    """
+    """User with second-best suggestions at times."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, waits_for_cue=False)
@@ -58,7 +52,7 @@ class Astray(Adaptive):
         self.is_astray = False
 
     def act(self, scene: Scene, t: float) -> None:
-        """Take the second best by two presses, push it either way; else do well."""
+        """Take the second best at times, by two presses."""
         if self._n_presses_left > 0:
             self._n_presses_left -= 1
             self.press(t)
@@ -75,7 +69,7 @@ class Astray(Adaptive):
 
 
 class DemonstratedTrial(TrialSession):
-    """A trial of which each tick is noted: the hand's pose, its openings, objects."""
+    """Trial with records by tick."""
 
     def __init__(self, mode: str, seed: int) -> None:
         super().__init__(mode, seed)
@@ -92,14 +86,14 @@ class DemonstratedTrial(TrialSession):
 
 
 def make_state(T_world_eef: pin.SE3, seen: Vec) -> Vec:
-    """Return a state, shape (11,), as ``advisors/learned/README.md`` describes it."""
+    """Return a state, (11,), by ``advisors/learned/README.md``."""
     thing, place = (T_world_eef.actInv(seen[k : k + 3]) for k in (0, 3))
     down = T_world_eef.rotation.T @ np.array([0.0, 0.0, -1.0])
     return np.concatenate([thing, place, down, seen[6:8]])
 
 
 def demonstrate(seeds: Sequence[int], speeds: AxisSpeeds) -> Demonstrations:
-    """Play trials and return what their users did."""
+    """Play trials and return the demonstrations."""
     states, motions, trials = [], [], []
     shares = np.repeat(np.array(speeds), [3, 3, 1])
     for seed in seeds:
@@ -122,7 +116,7 @@ def demonstrate(seeds: Sequence[int], speeds: AxisSpeeds) -> Demonstrations:
 
 
 def main() -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Collect what users do.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--n", type=int, default=40, help="trials")

@@ -1,12 +1,11 @@
-"""Trains the network of ``advisors/learned`` on demonstrations, in NumPy.
+"""Training of ``advisors/learned`` in NumPy.
 
 python -m benchmarks.shared_control.demonstrations DEMOS.npz
 python -m benchmarks.shared_control.learn [--demos DEMOS.npz] [--out grasp.onnx]
 
-Motions u are taken for draws of N(0, Σ(state)), Σ = L Lᵀ + ε I, and the loss is their
-negative log-likelihood: the Mahalanobis distance of AdaptiX with what keeps Σ from
-growing without bound. A second head learns the mean motion, which says along which
-way of an axis the demonstrators went. Trials that were not trained on judge it.
+Motions are draws of N(0, Σ(state)), Σ = L Lᵀ + ε I; the loss is their negative
+log-likelihood: AdaptiX's Mahalanobis distance, with Σ bounded. A second head learns the
+mean motion, for signs.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ _DECAY = 1e-5  # chosen: of the weights, a step
 
 
 class Split(NamedTuple):
-    """Moments to train on, and moments of other trials to judge by.
+    """Training or test moments.
 
     Attributes:
-        state: Shape (n, 11).
-        motion: Of length 1, shape (n, 7).
+        state: (n, 11).
+        motion: Of length 1, (n, 7).
     """
 
     state: Vec
@@ -49,7 +48,7 @@ class Split(NamedTuple):
 
 
 def read(path: Path) -> tuple[Split, Split]:
-    """Return what is trained on and what judges."""
+    """Return training and test moments."""
     with np.load(path) as file:
         state, motion = file["state"].astype("f8"), file["motion"].astype("f8")
         judges = file["trial"] % _HELD_OUT == 0
@@ -57,7 +56,7 @@ def read(path: Path) -> tuple[Split, Split]:
 
 
 class Learner:
-    """State in, factor of the covariance and mean motion out."""
+    """Network from state to covariance factor and mean."""
 
     def __init__(self, data: Split, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -70,7 +69,7 @@ class Learner:
         self.biases = [np.zeros(b) for _, b in pairs]
 
     def train(self) -> float:
-        """Train; return the mean loss of the last hundred batches."""
+        """Train; return the last hundred batches' mean loss."""
         values = [*self.weights, *self.biases]
         first = [np.zeros_like(v) for v in values]
         second = [np.zeros_like(v) for v in values]
@@ -88,7 +87,7 @@ class Learner:
         return float(np.mean(losses[-100:]))
 
     def run(self, state: Vec) -> list[Vec]:
-        """Return the layers of states, shape (n, ·) each; the last is the output."""
+        """Return layers of states, (n, ·); the last is the output."""
         layers = [(state - self.mean) / self.scale]
         for k, (W, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             out = layers[-1] @ W + b
@@ -96,7 +95,6 @@ class Learner:
         return layers
 
     def _differentiate(self) -> tuple[float, list[Vec]]:
-        """Return the loss of a batch, and its slopes by weights, then biases."""
         pick = self._rng.integers(len(self._data.state), size=_BATCH)
         noise = _NOISE * self._rng.normal(size=(_BATCH, N_STATE))
         layers = self.run(self._data.state[pick] + noise)
@@ -109,7 +107,7 @@ class Learner:
         return loss, [*by_weights, *by_biases]
 
     def save(self, path: Path) -> None:
-        """Write it as ``advisors/learned`` takes it: state in, Σ and mean out."""
+        """Write it: state in, Σ and mean out."""
         f32, n = onnx.TensorProto.FLOAT, N_FREEDOMS
         W0 = self.weights[0] / self.scale[:, None]
         weights = [W0, *self.weights[1:]]
@@ -151,7 +149,7 @@ class Learner:
 
 
 def judge(out: Vec, motion: Vec) -> tuple[float, Vec]:
-    """Return the loss of outputs, shape (n, 28), and its slope, likewise."""
+    """Return loss and slope of outputs, (n, 28)."""
     n = len(out)
     L = out[:, : N_FREEDOMS * _RANK].reshape(n, N_FREEDOMS, _RANK)
     S = L @ L.transpose(0, 2, 1) + EPSILON * np.eye(N_FREEDOMS)
@@ -166,7 +164,7 @@ def judge(out: Vec, motion: Vec) -> tuple[float, Vec]:
 
 
 def measure(out: Vec, motion: Vec) -> Vec:
-    """Return the cosine of the first column with what was done, shape (n,)."""
+    """Return the first column's cosine, (n,)."""
     n = len(out)
     L = out[:, : N_FREEDOMS * _RANK].reshape(n, N_FREEDOMS, _RANK)
     column = np.linalg.eigh(L @ L.transpose(0, 2, 1))[1][:, :, -1]
@@ -176,7 +174,7 @@ def measure(out: Vec, motion: Vec) -> Vec:
 
 
 def main() -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Train suggestions.")
     parser.add_argument("--demos", type=Path, default=DEMOS)
     parser.add_argument("--out", type=Path, default=NETWORK)

@@ -1,4 +1,4 @@
-"""One user, one block: a whole session on the virtual clock, through a real device."""
+"""Session of one user and one block."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ _STICK, _BUTTON = "lefty", "a"
 
 
 class Trial(NamedTuple):
-    """What became of one block.
+    """Outcome of one block.
 
     Attributes:
-        is_placed: It lies on the target.
-        time: From the first moment at which the user may act, [s].
+        time: From the first possible action, [s].
         switches: Of the mode.
-        path: Way of the middle between the fingertips, [m].
+        path: Of the middle between fingertips, [m].
     """
 
     is_placed: bool
@@ -44,13 +43,7 @@ class Trial(NamedTuple):
 
 
 def list_words(mode: str, seed: int, *, is_coarse: bool = True) -> tuple[str, ...]:
-    """Return the command line of a trial.
-
-    Args:
-        mode: One of ``MODES``.
-        seed: Of the block.
-        is_coarse: Slower loops, which nobody notices who moves at 0.1 m/s.
-    """
+    """Return a trial's command line; ``is_coarse`` slows loops."""
     words = (
         "leader=gamepad",
         "follower=papras_7dof",
@@ -89,19 +82,9 @@ def make_user(mode: str, seed: int) -> User:
 
 
 class TrialSession(VirtualSession):
-    """Lets a user see and act once a tick, until the block is placed."""
+    """Session in which a user acts until the block is placed."""
 
     def __init__(self, mode: str, seed: int, *, is_coarse: bool = True) -> None:
-        """Make it, with a pad of its own.
-
-        Args:
-            mode: One of ``MODES``.
-            seed: Of the block and of the user.
-            is_coarse: See ``list_words``.
-
-        Raises:
-            ConfigError: If the robot has no gripper.
-        """
         self._pad = VirtualPad(_PAD)
         resolved = resolve(list_words(mode, seed, is_coarse=is_coarse))
         pads = {"pad": _make_pad()}
@@ -195,7 +178,6 @@ def _make_pad() -> dict[str, Any]:
 
 
 def _with_pads(resolved: Any, pads: dict[str, Any]) -> Any:
-    """Return the config with other pads: one axis, in place of all of them."""
     whole = resolved.to_dict()
     whole["leader"]["pads"] = pads
     return type(resolved).from_dict(whole)

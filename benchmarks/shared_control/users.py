@@ -1,9 +1,7 @@
-"""Users of bounded skill: late, hesitant, and of few thoughts.
+"""Users of bounded skill.
 
-A user sees the scene and the cues as they were a reaction time ago, takes a while for
-each press, moves one axis, and pushes slower near the goal. What users want is the same
-for all; how they ask for it depends on the modes of their device. They are no model of
-a person, and nothing here says how long a person would take.
+A user sees a reaction time late, needs time for presses, moves one axis, and slows near
+the goal. Goals are common, means differ by device. Times are no model of people's.
 """
 
 from __future__ import annotations
@@ -32,18 +30,16 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 
 class Scene(NamedTuple):
-    """What can be seen at one moment.
+    """Visible scene at one moment.
 
     Attributes:
-        t: The moment, [s].
-        p: Middle between the fingertips, in world, shape (3,), [m].
-        forward: Where the fingers point, in world, shape (3,).
-        block: Where the block is, shape (3,), [m].
-        target: Where it is to be put, shape (3,), [m].
-        opening: Of the gripper, 0 … 1.
-        is_held: The hand holds the block.
-        difference: Of the best suggestion from what is in use; NaN: no cue says so.
-        is_shown: The best suggestion is shown.
+        t: [s].
+        p: Between the fingertips, in world, (3,), [m].
+        forward: Of the fingers, in world, (3,).
+        block: (3,), [m].
+        target: (3,), [m].
+        opening: 0 … 1.
+        difference: Of the best suggestion; NaN: no cue.
     """
 
     t: float
@@ -58,12 +54,10 @@ class Scene(NamedTuple):
 
 
 class User(ABC):
-    """One axis, one button.
+    """User with one axis and one button.
 
     Attributes:
         axis: Deflection, -1 … 1.
-        button: Whether it is down.
-        n_presses: How often it went down.
     """
 
     def __init__(self, seed: int) -> None:
@@ -75,7 +69,7 @@ class User(ABC):
         self.axis, self.button, self.n_presses = 0.0, False, 0
 
     def look(self, scene: Scene) -> None:
-        """See, and act on what was seen a reaction time ago."""
+        """Act on the scene a reaction time ago."""
         self._seen.append(scene)
         if scene.t >= self._up:
             self.button = False
@@ -87,10 +81,10 @@ class User(ABC):
 
     @abstractmethod
     def act(self, scene: Scene, t: float) -> None:
-        """Decide on the axis, or press; at a time, [s]."""
+        """Decide at ``t`` [s]."""
 
     def press(self, t: float) -> None:
-        """Let go of the axis, press, and look at what becomes of it."""
+        """Release the axis, press, and wait."""
         self.axis, self.button = 0.0, True
         self.n_presses += 1
         self._up = t + self._vary(_PRESS)
@@ -102,14 +96,14 @@ class User(ABC):
 
 
 class Adaptive(User):
-    """Pushes along the suggestion in use, and takes the next when told of it."""
+    """Follows the active suggestion; switches on a cue."""
 
     def __init__(self, seed: int, *, waits_for_cue: bool) -> None:
         super().__init__(seed)
         self._waits_for_cue = waits_for_cue
 
     def act(self, scene: Scene, t: float) -> None:
-        """Press where another suggestion is seen to be better, else push on."""
+        """Press for a better suggestion, else push."""
         if np.isnan(scene.difference):
             self.axis = 0.0
             return
@@ -124,7 +118,7 @@ class Adaptive(User):
 
 
 class Classic(User):
-    """Moves x, y, z, roll, pitch, yaw and gripper one at a time."""
+    """Moves x, y, z, roll, pitch, yaw, gripper in turn."""
 
     def __init__(self, seed: int, hover: float) -> None:
         super().__init__(seed)
@@ -133,7 +127,7 @@ class Classic(User):
         self._freedom: int | None = None
 
     def act(self, scene: Scene, t: float) -> None:
-        """Go on to the freedom that is wanted, or push along the one in use."""
+        """Switch to the wanted freedom, or push."""
         errors, tolerances = self._judge(scene)
         wanted = self._choose(errors, tolerances)
         self._freedom = wanted
@@ -149,7 +143,6 @@ class Classic(User):
             self.axis = float(np.copysign(size, error))
 
     def _choose(self, errors: Vec, tolerances: Vec) -> int | None:
-        """Stay with a freedom until it is right, then take the first that is not."""
         wrong = np.abs(errors) > tolerances
         if self._freedom is not None and abs(errors[self._freedom]) > (
             0.5 * tolerances[self._freedom]
@@ -159,7 +152,6 @@ class Classic(User):
         return next((k for k in order if wrong[k]), None)
 
     def _judge(self, scene: Scene) -> tuple[Vec, Vec]:
-        """Return what is still to be done by freedom, and how exactly, shape (7,)."""
         goal = scene.target if scene.is_held else scene.block
         goal = goal + np.array([0.0, 0.0, _PLACE if scene.is_held else _GRASP])
         errors, tolerances = np.zeros(7), np.array([0.008] * 3 + [0.12] * 3 + [0.05])
@@ -184,5 +176,5 @@ class Classic(User):
 
 
 def point_of(T: pin.SE3, point: Vec, axis: int) -> tuple[Vec, Vec]:
-    """Return the middle between the fingertips, and where they point, in world."""
+    """Return fingertips' middle and direction, in world."""
     return T.act(point), T.rotation[:, axis].copy()

@@ -1,4 +1,4 @@
-"""The follower: one arm of Damiao motors per limb and channel."""
+"""Follower: arms of Damiao motors."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class DamiaoFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open channels: answers, errors and registers."""
+        """Checks that need open channels."""
         return "whether the motors answer and are well"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report missing or inactive channels, and limbs of other sizes."""
+        """Report missing or inactive channels, and other limbs."""
         try:
             self._check_limbs()
             channels = self._list_channels()
@@ -68,10 +68,7 @@ class DamiaoFollower(Follower):
         return tuple(f"env 'damiao': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Connect, and give the arms torque where they are.
-
-        Returns:
-            The description.
+        """Return the description; arms get torque in place.
 
         Raises:
             DeviceError: If a motor is silent, faulty, another, or commanded by others.
@@ -113,7 +110,7 @@ class DamiaoFollower(Follower):
             yield from examine(self._make_arm(limb, channel).bus, limb.name)
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the newest state; the oldest arm's stamp."""
         check_open("damiao", self._arms)
         states = [_read(*one) for one in self._arms]
         state = join_states(len(self.robot.joint_names), states)
@@ -121,10 +118,10 @@ class DamiaoFollower(Follower):
         return state if is_behind else replace(state, q_held=None)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm without waiting.
+        """Give one target to each arm.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         check_open("damiao", self._arms)
         check_target("damiao", q_cmd, len(self.robot.joint_names))
@@ -135,7 +132,7 @@ class DamiaoFollower(Follower):
             arm.write(goal)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Let the arms sink slowly; ``off`` takes their torque at once: they fall."""
+        """Let the arms sink slowly; ``off`` lets them fall."""
         if policy == "off" and self._arms:
             _LOG.warning("env 'damiao': the arms lose their torque now, and fall")
         for limb, arm, _, _ in self._arms:
@@ -146,7 +143,7 @@ class DamiaoFollower(Follower):
         self._arms = []
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings: warm motors."""
+        """Return new warnings of warm motors."""
         news = []
         for limb, arm, _, _ in self._arms:
             for number, warmth in enumerate(arm.list_warmth(), start=1):
@@ -160,7 +157,6 @@ class DamiaoFollower(Follower):
         return news
 
     def _list_channels(self) -> list[str]:
-        """Return each limb's channel; raise DeviceError on a mismatch."""
         config = self.config
         found = assign_addresses(
             self.robot, "env.channels", config.channel, config.channels, "can0"
@@ -171,7 +167,6 @@ class DamiaoFollower(Follower):
             raise DeviceError(f"env 'damiao': {err}") from err
 
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot with limbs of other sizes."""
         robot, n = self.robot, ARMS[self.config.model].n
         sizes = [len(limb.joint_names) for limb in robot.limbs]
         total = sum(sizes) + sum(limb.gripper is not None for limb in robot.limbs)
@@ -198,7 +193,6 @@ class DamiaoFollower(Follower):
         return DamiaoArm(settings, gravity.compute, self.clock)
 
     def _open_arm(self, limb: LimbInfo, channel: str) -> list[str]:
-        """Open one limb's arm; return what is wrong with it."""
         names = [*limb.joint_names]
         grip = None
         if limb.gripper is not None:
@@ -221,7 +215,6 @@ class DamiaoFollower(Follower):
 def _read(
     limb: LimbInfo, arm: DamiaoArm, ids: list[int], grip: Grip | None
 ) -> DeviceState:
-    """Return the state of one arm and its gripper."""
     reading, reason = arm.read()
     q, dq, tau, held = reading.q, reading.dq, reading.tau, arm.held.copy()
     if grip is not None:

@@ -1,4 +1,4 @@
-"""A gripper's joint and its motor, which are proportional."""
+"""Map between a gripper's joint and motor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.hardware.damiao.models import ArmModel
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """Motor angle = offset + ratio times the joint's position.
+    """Motor angle = offset + ratio · position.
 
     Attributes:
         offset: [rad].
@@ -22,14 +22,14 @@ class Grip:
 
     @classmethod
     def of(cls, gripper: GripperInfo, model: ArmModel) -> Grip:
-        """Return the relation by which both are closed, and both are open."""
+        """Return the map of the range's ends."""
         ratio = (model.grip_open - model.grip_closed) / (gripper.open - gripper.closed)
         return cls(model.grip_closed - ratio * gripper.closed, ratio)
 
     def to_motor(self, position: float) -> float:
-        """Return a joint's position [m] as the motor's, [rad]."""
+        """Return the motor angle [rad] of a position [m]."""
         return self.offset + self.ratio * position
 
     def to_joint(self, angle: float) -> float:
-        """Return a motor's position [rad] as the joint's, [m]."""
+        """Return the position [m] of a motor angle [rad]."""
         return (angle - self.offset) / self.ratio

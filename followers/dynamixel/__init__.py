@@ -1,4 +1,4 @@
-"""Arms of Dynamixel servos: ViperX, WidowX, OpenMANIPULATOR-X and their kind."""
+"""Arms of Dynamixel servos: ViperX, WidowX, OpenMANIPULATOR-X."""
 
 from paprle.contracts.plugins import PluginSpec
 

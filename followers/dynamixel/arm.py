@@ -1,4 +1,4 @@
-"""One arm on its bus: opening without motion, reading and writing."""
+"""One arm on its bus."""
 
 from __future__ import annotations
 
@@ -24,11 +24,7 @@ from paprle.hardware.serial_bus.goal_thread import BusSettings
 
 
 class DynamixelArm(ServoArm[BusThread, JointMap]):
-    """The arm's joints, then the gripper's.
-
-    Attributes:
-        specs: Its servos, in the order of ``names``.
-    """
+    """Arm joints, then the gripper's; ``specs`` in the order of ``names``."""
 
     def __init__(
         self, config: DynamixelConfig, limb: LimbInfo, port: str, clock: Clock
@@ -41,14 +37,12 @@ class DynamixelArm(ServoArm[BusThread, JointMap]):
         super().__init__("dynamixel", limb, port, bus, [one.id for one in self.specs])
 
     def open(self, robot: RobotInfo) -> None:
-        """Connect, check the servos, and hold the arm where it is.
-
-        Args:
-            robot: Whose limits its servos have to reach.
+        """Connect, check the servos, and hold the arm in place.
 
         Raises:
-            DeviceError: If it is missing, faulty, or set up for another robot.
-            MissingDependency: If the SDK is not installed.
+            DeviceError: If it is missing, faulty, set up for another robot, or too
+                limited.
+            MissingDependency: Without the SDK.
         """
         try:
             self.bus.open()
@@ -66,7 +60,7 @@ class DynamixelArm(ServoArm[BusThread, JointMap]):
         self.read()
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield findings on its servos, without torque or motion."""
+        """Yield findings, without torque or motion."""
         config = self._config
         wire = Wire(self.bus.settings.path, config.baud, config.timeout)
         named = tuple(zip(self.names, self.specs, strict=True))
@@ -83,7 +77,6 @@ class DynamixelArm(ServoArm[BusThread, JointMap]):
         return found.gain * reading.velocity, reading.torque / found.gain
 
     def _check_ranges(self, robot: RobotInfo, found: JointMap) -> None:
-        """Raise DeviceError where the servos' own limits are inside the robot's."""
         ids = [robot.joint_names.index(name) for name in self.names]
         limits = robot.q_min[ids], robot.q_max[ids]
         tight = find_tight_limits(self.names, found, self.bus.ranges, limits)
@@ -97,13 +90,13 @@ class DynamixelArm(ServoArm[BusThread, JointMap]):
 
 
 def describe_problems(err: BusError) -> str:
-    """Return the problems of a bus, a line each."""
+    """Return a bus's problems, a line each."""
     listed = "\n".join(err.problems)
     return f"env 'dynamixel': {listed}"
 
 
 def make_specs(config: DynamixelConfig, limb: LimbInfo) -> tuple[PositionSpec, ...]:
-    """Return the servos of a limb in the order of ``list_joints``."""
+    """Return a limb's servos, as ``list_joints``."""
     last = limb.gripper.joint if limb.gripper else ""
     return tuple(
         PositionSpec(

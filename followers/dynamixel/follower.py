@@ -1,4 +1,4 @@
-"""The follower: one arm of Dynamixel servos per limb and port."""
+"""Follower: arms of Dynamixel servos."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class DynamixelFollower(ServoFollower[DynamixelArm]):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Servos whose watchdog can be trusted stop where they are; others go on."""
+        """Whether a servo lacks a trusted watchdog."""
         config = self.config
         names = [name for limb in self.robot.limbs for name in list_joints(limb)]
         return any(is_small(config.models.get(name, config.model)) for name in names)
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open ports: answers, settings and health."""
+        """Checks that need open ports."""
         return "whether the servos answer, are set up for this robot and well"
 
     def _find_obstacle(self, port: str) -> str:

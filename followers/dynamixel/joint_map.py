@@ -1,4 +1,4 @@
-"""Joint positions of an arm by the angles of its servos; pure."""
+"""Joint positions by servo angles; pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TIGHT = 0.052  # [rad] chosen: 3°: a limit that much inside is reported
 
 @dataclass(frozen=True, slots=True)
 class JointMap:
-    """Servo angles to joint positions, q = gain · angle + shift; arrays (n,).
+    """q = gain · angle + shift; arrays (n,).
 
     Attributes:
-        gain: ±1 of arm joints, [rad] or [m] a [rad] of grippers.
+        gain: ±1 of arm joints; [rad] or [m] per [rad] of grippers.
         shift: Position at angle 0, [rad] or [m].
     """
 
@@ -37,9 +37,9 @@ class JointMap:
 
 
 def make_map(config: DynamixelConfig, limb: LimbInfo) -> JointMap:
-    """Return the map of a limb's servos, the gripper's last.
+    """Return a limb's map, the gripper's last.
 
-    A gripper's position is taken as linear in the angle of its servo between its ends.
+    The gripper's is linear between its ends.
     """
     names = limb.joint_names
     gain = [-1.0 if name in config.reversed else 1.0 for name in names]
@@ -60,13 +60,13 @@ def find_tight_limits(
     ranges: Sequence[tuple[float, float]],
     limits: tuple[Vec, Vec],
 ) -> Mapping[str, float]:
-    """Return the robot's limits beyond those of its servos, by config key.
+    """Return the robot's limits beyond its servos', by config key.
 
     Args:
         names: Joints, the gripper's last.
         found: Their map.
-        ranges: Lowest and highest angle that each servo takes, [rad].
-        limits: The robot's lower and upper limits, each of shape (n,).
+        ranges: Servo angles, [rad].
+        limits: Lower and upper, (n,) each.
     """
     ends = np.array(
         [found.to_joints(np.array(end)) for end in zip(*ranges, strict=True)]

@@ -1,4 +1,4 @@
-"""Arms of Feetech bus servos: SO-101, SO-100 and their kind."""
+"""Arms of Feetech bus servos: SO-101 and SO-100."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""One arm on its bus: opening without motion, reading and writing."""
+"""One arm on its bus."""
 
 from __future__ import annotations
 
@@ -36,11 +36,7 @@ _CALIBRATE = "calibrate it: paprle calibrate follower=… env=feetech"
 
 
 class FeetechArm(ServoArm[BusThread, JointMap]):
-    """The arm's joints, then the gripper's.
-
-    Attributes:
-        specs: Its servos, in the order of ``names``.
-    """
+    """Arm joints, then the gripper's; ``specs`` in the order of ``names``."""
 
     def __init__(
         self, config: FeetechConfig, limb: LimbInfo, port: str, clock: Clock
@@ -53,15 +49,13 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
         super().__init__("feetech", limb, port, bus, [one.id for one in self.specs])
 
     def open(self, robot: RobotInfo, calibration: str) -> None:
-        """Connect, check the calibration, and hold the arm where it is.
+        """Connect, check calibration and limits, and hold the arm in place.
 
-        Args:
-            robot: Whose limits its joints have to reach.
-            calibration: LeRobot's file or its name; empty: as at the servos.
+        ``calibration`` is LeRobot's file or its name; empty: the servos'.
 
         Raises:
             DeviceError: If it is missing, faulty, or not calibrated.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         self.connect()
         try:
@@ -77,7 +71,7 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
 
         Raises:
             DeviceError: If one is missing or faulty.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         try:
             self.bus.open()
@@ -92,7 +86,7 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
     def diagnose(
         self, robot: RobotInfo, calibration: str
     ) -> Iterator[tuple[bool, str]]:
-        """Yield findings on its servos and calibration, without torque or motion."""
+        """Yield findings, without torque or motion."""
         config = self._config
         wire = Wire(self.bus.settings.path, config.baud, config.timeout)
         model = self._make_model(robot, calibration)
@@ -142,10 +136,10 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
         )
 
     def find_map(self, calibration: str) -> JointMap:
-        """Return the map of its joints, by a file or by its opened servos.
+        """Return the map of a file or the opened servos.
 
         Raises:
-            DeviceError: If there is no such file, or the servos are not calibrated.
+            DeviceError: If the file is missing, or servos are uncalibrated.
         """
         return self._make_map(calibration, self.bus.stored)
 
@@ -182,7 +176,6 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
         return found.sign * reading.velocity, self._config.torque_constant * current
 
     def _check_ranges(self, robot: RobotInfo, found: JointMap) -> None:
-        """Raise DeviceError where the calibration contradicts the robot."""
         ids = [robot.joint_names.index(name) for name in self.names]
         q_min, q_max = robot.q_min[ids], robot.q_max[ids]
         wide = find_wide_ranges(self.names, found, q_min, q_max)
@@ -200,13 +193,13 @@ class FeetechArm(ServoArm[BusThread, JointMap]):
 
 
 def describe_problems(err: BusError) -> str:
-    """Return the problems of a bus, a line each."""
+    """Return a bus's problems, a line each."""
     listed = "\n".join(err.problems)
     return f"env 'feetech': {listed}"
 
 
 def make_specs(config: FeetechConfig, limb: LimbInfo) -> tuple[ServoSpec, ...]:
-    """Return the servos of a limb in the order of ``list_joints``."""
+    """Return a limb's servos, as ``list_joints``."""
     last = limb.gripper.joint if limb.gripper else ""
     return tuple(
         ServoSpec(

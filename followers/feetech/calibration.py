@@ -1,4 +1,4 @@
-"""Calibration of arms, kept at their servos and in LeRobot's files."""
+"""Calibration at the servos and in LeRobot's files."""
 
 from __future__ import annotations
 
@@ -26,21 +26,18 @@ from paprle.hardware.feetech.calibration import (
 def calibrate_arms(
     arms: Sequence[FeetechArm], robot: RobotInfo, names: Mapping[str, str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Calibrate connected arms one after the other; each loses its torque first.
+    """Calibrate connected arms in turn; each loses its torque first.
 
-    Args:
-        arms: Connected arms.
-        robot: Whose URDF has their stops.
-        names: LeRobot's file or its name by limb, as set; empty: none.
+    Stops are the URDF's; ``names`` are LeRobot's files or their names by limb.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        ``env`` keys of arms whose servos cannot keep all, and the ``files``.
+        ``env`` keys that servos cannot keep, and ``files``.
 
     Raises:
-        BusError: If a servo does not lose its torque, or keep its calibration.
+        BusError: If a servo keeps its torque, or not its calibration.
     """
     found: dict[str, Any] = {"files": []}
     for arm in arms:
@@ -59,7 +56,7 @@ def calibrate_arms(
 
 
 def find_target(name: str, limb: str) -> Path:
-    """Return the file to write for a limb, by the set file or name."""
+    """Return a limb's file to write."""
     if name.endswith(".json"):
         return Path(name).expanduser()
     return name_file(name or f"paprle_{limb}", is_leader=False)
@@ -68,7 +65,6 @@ def find_target(name: str, limb: str) -> Path:
 def _calibrate(
     arm: FeetechArm, robot: RobotInfo
 ) -> Generator[str, str, list[MotorCalibration]]:
-    """Calibrate one arm, and store the result at its servos."""
     yield (
         f"{arm.name}: its torque goes off now and stays off: the arm falls. Hold it, "
         "or lay it down, and take care of fingers"
@@ -90,7 +86,6 @@ def _calibrate(
 
 
 def _make_models(arm: FeetechArm, robot: RobotInfo) -> list[JointModel]:
-    """Return the models of an arm's joints, by its URDF and its gripper."""
     ends = dict(read_limits(robot.urdf_path))
     gripper = arm.limb.gripper
     if gripper is not None:

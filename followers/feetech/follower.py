@@ -1,4 +1,4 @@
-"""The follower: one arm of Feetech servos per limb and port."""
+"""Follower: arms of Feetech servos."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paprle.hardware.serial_bus.port import find_obstacle
 
 
 class FeetechFollower(ServoFollower[FeetechArm]):
-    """Arms of Feetech servos; torque stays as it is where one is calibrated."""
+    """Arms of Feetech servos; opening for calibration leaves torque as it is."""
 
     config: FeetechConfig
     env = "feetech"
@@ -31,21 +31,21 @@ class FeetechFollower(ServoFollower[FeetechArm]):
 
     @classmethod
     def search(cls) -> ArmSearch:
-        """Return the search for arms of Feetech servos."""
+        """Return the search for arms."""
         return FeetechSearch()
 
     @property
     def goes_on_unattended(self) -> bool:
-        """A servo goes to its last goal and holds it."""
+        """Whether arms go on; servos hold their last goal."""
         return True
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open ports: answers, calibration and health."""
+        """Checks that need open ports."""
         return "whether the servos answer, are calibrated and well"
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue:
-        """Guide a calibration of the opened arms, which lose their torque."""
+        """Calibrate opened arms, which lose their torque."""
         self._is_calibrating = True
         return self._calibrate(joints)
 

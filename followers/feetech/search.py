@@ -22,10 +22,10 @@ from paprle.hardware.feetech.search import (
 
 
 class FeetechSearch(ArmSearch):
-    """Search of the serial ports on USB."""
+    """Search of the USB serial ports."""
 
     def list_ports(self) -> Sequence[str]:
-        """Return the serial ports on USB."""
+        """Return the USB serial ports."""
         return list_usb_ports()
 
     def look(self, path: str) -> FoundArm:
@@ -51,7 +51,7 @@ class FeetechSearch(ArmSearch):
             A source of angles.
 
         Raises:
-            DeviceError: If the port cannot be opened.
+            DeviceError: If it cannot be opened.
         """
         try:
             with reading_angles(path) as read:

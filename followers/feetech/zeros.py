@@ -1,4 +1,4 @@
-"""Joint zeros and limits of an arm, from its calibration; pure."""
+"""Joint zeros and limits by calibration; pure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WIDE = math.radians(25.0)  # chosen: more travel than that is another arm, or n
 
 @dataclass(frozen=True, slots=True)
 class JointMap:
-    """Servo angles to joint positions, q = sign · angle + shift; arrays (n,).
+    """q = sign · angle + shift; arrays (n,).
 
     Attributes:
-        q_min: Lower ends of the calibrated ranges, [rad].
-        q_max: Upper ends, [rad].
+        q_min: Of the calibrated ranges, [rad].
+        q_max: [rad].
     """
 
     sign: Vec
@@ -39,7 +39,7 @@ class JointMap:
         return q
 
     def to_servos(self, q: Vec) -> Vec:
-        """Return servo angles within the calibrated ranges, [rad]."""
+        """Return servo angles, clipped to calibrated ranges, [rad]."""
         angle: Vec = self.sign * (np.clip(q, self.q_min, self.q_max) - self.shift)
         return angle
 
@@ -50,13 +50,13 @@ def make_map(
     middles: Sequence[float],
     gripper: GripperInfo | None,
 ) -> JointMap:
-    """Return the map of an arm's servos, the gripper's last.
+    """Return an arm's map, the gripper's last.
 
     Args:
         motors: Calibration of each servo.
-        homings: Homing offset that each servo applies now, [counts].
-        middles: Position of each arm joint in the middle of its range, [rad].
-        gripper: Ends of the gripper; None without one.
+        homings: Current offsets, [counts].
+        middles: Arm joints at mid-range, [rad].
+        gripper: None without one.
     """
     sign = np.array([float(motor.sign) for motor in motors])
     shift, q_min, q_max = np.zeros((3, len(motors)))
@@ -77,7 +77,7 @@ def make_map(
 def find_tight_limits(
     names: Sequence[str], found: JointMap, q_min: Vec, q_max: Vec
 ) -> Mapping[str, float]:
-    """Return the robot's limits that exceed the calibrated ranges, by config key."""
+    """Return limits beyond the calibrated ranges, by config key."""
     keys: dict[str, float] = {}
     for i, name in enumerate(names):
         if found.q_min[i] > q_min[i] + _TIGHT:
@@ -90,9 +90,9 @@ def find_tight_limits(
 def find_unreachable(
     names: Sequence[str], found: JointMap, stored: Sequence[Stored]
 ) -> list[str]:
-    """Return joints whose calibrated range exceeds the positions that a servo obeys.
+    """Return joints whose calibrated range exceeds a servo's positions.
 
-    A servo that is sent beyond the end of its counts goes the other way round.
+    Beyond the end of its counts, a servo goes the other way round.
     """
     ends = found.sign * (np.array([found.q_min, found.q_max]) - found.shift)
     low, high = np.sort(ends, axis=0)
@@ -108,7 +108,7 @@ def find_unreachable(
 def find_wide_ranges(
     names: Sequence[str], found: JointMap, q_min: Vec, q_max: Vec
 ) -> list[str]:
-    """Return joints that seem to travel farther than the robot's can."""
+    """Return joints calibrated wider than the robot's."""
     span, known = found.q_max - found.q_min, q_max - q_min
     return [
         f"{name}: expected a travel of {math.degrees(known[i]):.0f} [deg], got "

@@ -1,4 +1,4 @@
-"""Franka Research 3 behind its control unit, by the maker's SDK."""
+"""Franka Research 3, by the maker's SDK."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -15,7 +15,7 @@ from paprle.contracts.settings.robotiq import RobotiqSettings
 
 @settings
 class FrankaConfig(FollowerSettings):
-    """Address, stream, hand and collision thresholds of each arm."""
+    """Address, stream, hand and thresholds of each arm."""
 
     host: Annotated[str, doc("Address of the control unit of a single arm.")] = (
         "172.16.0.2"

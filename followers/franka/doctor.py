@@ -1,4 +1,4 @@
-"""Examination of a control unit for ``paprle doctor``, without motion."""
+"""Examination of a control unit, without motion."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ Finding = tuple[bool, str]
 
 
 def diagnose(arm: FrankaArm, limb: LimbInfo) -> Iterator[Finding]:
-    """Yield findings on one arm.
-
-    Args:
-        arm: Closed; it is closed again.
-        limb: Its limb.
-    """
+    """Yield findings; leave the arm closed."""
     where = f"{limb.name}, {arm.name}"
     try:
         arm.greet()

@@ -1,4 +1,4 @@
-"""The follower: one Franka arm per limb and control unit."""
+"""Follower: Franka's arms."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ _POOR = 0.9  # chosen: share of commands in time; less is a computer that is lat
 
 
 class FrankaFollower(VendorFollower[FrankaArm]):
-    """Franka's arms, with the hands that hang on their control units.
-
-    No command takes their power: closed, they hold.
-    """
+    """Franka's arms and hands, which hold when closed."""
 
     config: FrankaConfig
     env = "franka"
@@ -42,14 +39,14 @@ class FrankaFollower(VendorFollower[FrankaArm]):
 
     @property
     def unchecked(self) -> str:
-        """Checks that need a connection: answers and errors."""
+        """Checks that need a connection."""
         return "whether the control units answer and are well"
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one goal to each arm and its hand without waiting.
+        """Give each arm and hand a goal.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         super().write(q_cmd)
         for limb, arm, _ in self._arms:
@@ -58,7 +55,7 @@ class FrankaFollower(VendorFollower[FrankaArm]):
                 arm.hand.write(2.0 * float(q_cmd[finger]))
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings: commands that come too late."""
+        """Return new warnings of late commands."""
         news = []
         for limb, arm, _ in self._arms:
             is_late = arm.is_commanded and arm.success_rate < _POOR
@@ -89,7 +86,6 @@ class FrankaFollower(VendorFollower[FrankaArm]):
         return diagnose(arm, limb)
 
     def _read_arm(self, limb: LimbInfo, arm: FrankaArm, ids: list[int]) -> DeviceState:
-        """Return the state of one arm and its hand, whose effort is unknown."""
         state, finger = super()._read_arm(limb, arm, ids), self._find_finger(limb)
         if finger is None:
             return state
@@ -109,13 +105,11 @@ class FrankaFollower(VendorFollower[FrankaArm]):
         )
 
     def _find_finger(self, limb: LimbInfo) -> int | None:
-        """Return the joint of a hand that hangs on the control unit."""
         if limb.gripper is None or self._grippers.is_used:
             return None
         return self.robot.joint_names.index(limb.gripper.joint)
 
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot with limbs of other sizes."""
         robot = self.robot
         sizes = [len(limb.joint_names) for limb in robot.limbs]
         n = sum(sizes) + sum(limb.gripper is not None for limb in robot.limbs)

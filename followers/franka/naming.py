@@ -1,4 +1,4 @@
-"""Robots of this project by a unit that answered."""
+"""Names of robots that fit a unit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ _OLDER = ("panda",)  # spec: libfranka's compatibility table, version 5
 def find_other_model(robot: str) -> str:
     """Return why a robot is not driven by this SDK, or "".
 
-    Args:
-        robot: As ``follower=`` names it; one that names no model fits all.
+    A ``follower=`` name without a model fits all.
     """
     name = robot.partition("_")[0]
     if name not in _OLDER:

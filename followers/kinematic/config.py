@@ -15,7 +15,7 @@ from paprle.followers.kinematic.faults import Fault
 
 @settings
 class KinematicConfig(FollowerSettings):
-    """Response of the robot to commands, and its pose when it is opened."""
+    """The robot's response to commands, and its first pose."""
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")

@@ -1,4 +1,4 @@
-"""Emulated faults of a robot, named as in PX4's fault injection."""
+"""Emulated faults, named as in PX4's fault injection."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KINDS = (*STATE_KINDS, *_MOTIONS)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault, from ``begin_ns`` to ``end_ns`` after the first write."""
+    """One fault; times count from the first write."""
 
     kind: str
     begin_ns: int

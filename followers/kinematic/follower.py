@@ -1,4 +1,4 @@
-"""The follower: plant, joint order and faults."""
+"""Follower without dynamics."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ class KinematicFollower(Follower):
         self._n_periods = 0
 
     def open(self) -> FollowerInfo:
-        """Stand at the start position; return the description.
-
-        Returns:
-            The description.
+        """Return the description, at the start position.
 
         Raises:
             DeviceError: If ``q_start`` names an unknown joint.
@@ -62,7 +59,7 @@ class KinematicFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the plant's present state; it advances without writes."""
+        """Return the plant's state; it advances without writes."""
         plant = self._open_plant()
         stamp_ns = self.clock()  # a stall from here on makes the state an old one
         owed = self._time.take_owed()
@@ -81,7 +78,7 @@ class KinematicFollower(Follower):
         """Advance one period.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         plant = self._open_plant()
         n = len(self.robot.joint_names)

@@ -1,7 +1,7 @@
-"""Joints with a dead time and a first-order lag, solved exactly.
+"""Joints with dead time and first-order lag, solved exactly.
 
-Commands are interpolated from u_{k-1} to u_k during the period after ``step(u_k)``. On
-a ramp the delay is dead_time + time_constant.
+Commands are linear from u_{k-1} to u_k after ``step(u_k)``; a ramp's delay is
+dead_time + time_constant.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from paprle.contracts.types import Vec, readonly
 
 
 class Plant:
-    """All joints of a robot, advanced by ``step`` and ``hold``.
+    """All joints of a robot.
 
     Attributes:
-        q: Positions, shape (n,), read-only, [rad] or [m].
-        dq: Velocities, shape (n,), read-only, [rad/s] or [m/s].
+        q: Positions, (n,), read-only, [rad] or [m].
+        dq: Velocities, (n,), read-only, [rad/s] or [m/s].
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Plant:
         self._commands: deque[Vec] = deque([self.q.copy()] * n_kept, maxlen=n_kept)
 
     def step(self, q_cmd: Vec) -> None:
-        """Advance one period to command ``q_cmd``, shape (n,)."""
+        """Advance one period to ``q_cmd``, shape (n,)."""
         self._commands.append(np.array(q_cmd, dtype=np.float64))
         if not self._is_bent:
             self._follow(self._commands[0], self._commands[1], self._period)
@@ -54,7 +54,7 @@ class Plant:
         self.step(self._commands[-1])
 
     def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
-        """Follow a linear command: closed form of ẋ = (r − x)/τ."""
+        """Solve ẋ = (r − x)/τ."""
         # ẋ = (r − x)/τ with r = r₀ + a s has x = r₀ + a (s − τ) + (x₀ − r₀ + a τ)
         # e^{−s/τ}.
         slope, tau = (end - begin) / dt, self._time_constant

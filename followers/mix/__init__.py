@@ -1,4 +1,4 @@
-"""Arms of different makers as one robot: an env for each limb."""
+"""Arms of different makers as one robot."""
 
 from paprle.contracts.plugins import PluginSpec
 

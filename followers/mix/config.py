@@ -1,4 +1,4 @@
-"""YAML settings of an env that is made of others."""
+"""YAML settings of an env made of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings.plugin import FollowerSettings
 
 @settings(slots=False)
 class MixConfig(FollowerSettings):
-    """One rate of all arms, and a key for each limb with the settings of its env."""
+    """The common rate, and a key for each limb's env."""
 
     rate: Annotated[
         float | None,
@@ -25,7 +25,7 @@ class MixConfig(FollowerSettings):
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """Settings of each limb's env, which extend ``PartSettings``."""
+        """Settings of each env, extending ``PartSettings``."""
         own = {field.name for field in fields(MixConfig)}
         names = [field.name for field in fields(self) if field.name not in own]
         return {name: getattr(self, name) for name in names}

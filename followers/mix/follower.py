@@ -1,4 +1,4 @@
-"""The follower: several arms, each driven by the plug-in that drives it alone."""
+"""Follower: several arms, each with its plug-in."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ _SILENT_NS = 100_000_000  # [ns] chosen: that of a silent leader; the gate stops
 class MixFollower(Follower):
     """Arms of different makers as one robot.
 
-    A part that fails to take a command fails the next ``read``, so that the gate brakes
-    the others.
+    A failed ``write`` fails the next ``read``, so that the gate brakes the others.
     """
 
     config: MixConfig
@@ -62,25 +61,25 @@ class MixFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """Conditions that only opening an arm can check."""
+        """Checks that need open arms."""
         told = [(p, p.follower.unchecked) for p in self._parts]
         return "; ".join(part.name(text) for part, text in told if text)
 
     def preflight(self) -> list[str]:
-        """Report limbs without an env, shared addresses, and each arm's obstacles."""
+        """Report missing envs, shared addresses, and obstacles."""
         if self._problems:
             return self._problems
         return [text for part in self._parts for text in part.preflight()]
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings of all arms, and those that fell silent."""
+        """Return new warnings, and arms that fell silent."""
         told, self._news = self._news, []
         for part in self._opened:
             told += part.name_all(part.follower.take_warnings())
         return told
 
     def diagnose(self) -> Iterator[tuple[bool, str]] | None:
-        """Examine all closed arms; None where none can be."""
+        """Examine closed arms, if any can be."""
         if self._problems:
             return iter([(False, text) for text in self._problems])
         looks = [(part, part.follower.diagnose()) for part in self._parts]
@@ -93,10 +92,7 @@ class MixFollower(Follower):
         )
 
     def open(self) -> FollowerInfo:
-        """Open all arms; where one fails, none stays open.
-
-        Returns:
-            The description, the worst of all arms'.
+        """Return all arms' worst description; on failure none stays open.
 
         Raises:
             DeviceError: With all arms that do not open, by limb.
@@ -122,10 +118,10 @@ class MixFollower(Follower):
         return self._join(list(infos.values()))
 
     def read(self) -> FollowerState:
-        """Return the joined states of all arms, with the oldest stamp.
+        """Return the joined states, with the oldest stamp.
 
         Raises:
-            DeviceError: If an arm could not be read, or failed to take a command.
+            DeviceError: If an arm failed to be read or to take a command.
         """
         check_open("mix", self._opened)
         if self._failed is not None:
@@ -141,10 +137,10 @@ class MixFollower(Follower):
         return self._join_states(states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give each arm its share, also where another one fails.
+        """Command every arm, even after a failure.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         check_open("mix", self._opened)
         check_target("mix", q_cmd, len(self.robot.joint_names))
@@ -156,7 +152,7 @@ class MixFollower(Follower):
                 self._failed = self._failed or (part, err)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Close all arms with one policy."""
+        """Close all arms."""
         for part in self._opened:
             try:
                 part.follower.close(policy)
@@ -177,7 +173,6 @@ class MixFollower(Follower):
             )
 
     def _compare(self, infos: dict[str, FollowerInfo]) -> list[str]:
-        """Return how opened arms differ from their description or in their rate."""
         problems = [
             part.name(
                 f"expected the joints {', '.join(part.follower.robot.joint_names)}, "
@@ -239,5 +234,4 @@ class MixFollower(Follower):
 
 
 def _describe(err: Exception) -> str:
-    """Return an error as text, with its kind where it is no deliberate one."""
     return str(err) if isinstance(err, PaprleError) else f"{type(err).__name__}: {err}"

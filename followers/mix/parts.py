@@ -1,4 +1,4 @@
-"""Arms of a robot, each as the follower that it is by itself."""
+"""Arms as followers of their own."""
 
 from __future__ import annotations
 
@@ -25,13 +25,7 @@ _ADDRESSES = ("host", "port", "channel")
 
 @dataclass(frozen=True)
 class Part:
-    """One arm of a robot.
-
-    Attributes:
-        limb: Its name in the robot.
-        ids: Places of its joints among the robot's, in the order of its own.
-        plugin: Plug-in that drives it.
-    """
+    """One arm; ``ids`` are its joints in the robot, in its order."""
 
     limb: str
     ids: tuple[int, ...]
@@ -40,11 +34,11 @@ class Part:
 
     @property
     def own_limb(self) -> str:
-        """Its limb's name where it is a robot by itself."""
+        """Limb name in the arm's own robot."""
         return self.follower.robot.limbs[0].name
 
     def name(self, text: str) -> str:
-        """Return words of its follower, with its limb and the keys that it has here."""
+        """Return its follower's text with this robot's names."""
         text = text.removeprefix(f"{self.own_limb}: ").removeprefix(f"{self.limb}: ")
         text = _ENV_KEY.sub(f"env.{self.limb}.", text)
         text = _LIMIT_KEY.sub(rf"follower.limits.\1.{self.limb}_", text)
@@ -63,7 +57,7 @@ class Part:
 def make_parts(
     configs: Mapping[str, Any], robot: RobotInfo, clock: Clock
 ) -> tuple[list[Part], list[str]]:
-    """Return the closed followers of a robot's limbs, and why they cannot be its."""
+    """Return the limbs' closed followers, and mismatches."""
     limbs = [limb.name for limb in robot.limbs]
     problems = [
         f"env.{name}: expected an arm of each limb of '{robot.name}' "
@@ -102,23 +96,18 @@ def make_parts(
 
 
 def find_owner(name: str, limbs: Iterable[str]) -> str:
-    """Return the limb whose name and ``_`` begin the name of a joint or link, or ""."""
+    """Return the limb that prefixes a name, or ""."""
     fitting = [limb for limb in limbs if name.startswith(f"{limb}_")]
     return max(fitting, key=len, default="")
 
 
 def take_robot(robot: RobotInfo, limb: str, config: Any) -> RobotInfo:
-    """Return one arm of a robot as its own follower's YAML describes it.
+    """Return one arm as its own follower's YAML describes it.
 
-    Limits and home are the robot's; names have no limb in front.
-
-    Args:
-        robot: The whole robot.
-        limb: The arm's limb.
-        config: The arm's settings, which extend ``PartSettings``.
+    Limits and home are the robot's; names lose the limb prefix.
 
     Raises:
-        DeviceError: If the limb has links or joints of another one.
+        DeviceError: If it has links or joints of another limb.
     """
     limbs = [one.name for one in robot.limbs]
     is_own = {name: find_owner(name, limbs) == limb for name in robot.joint_names}
@@ -175,7 +164,6 @@ def _rename(info: LimbInfo, own: str, limbs: list[str]) -> LimbInfo:
 
 
 def _find_shared(configs: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the addresses that two arms have in common."""
     seen: dict[tuple[str, str, str], str] = {}
     for limb, config in configs.items():
         for key in _ADDRESSES:

@@ -1,7 +1,4 @@
-"""Quantised measurements of a simulation.
-
-Steps are powers of two, for short recordings.
-"""
+"""Quantised measurements, by powers of two for short recordings."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ class Encoders:
     """Quantises joints and poses."""
 
     def __init__(self, resolution: float) -> None:
-        """Choose steps up to a resolution, [rad] or [m]; 0: none."""
+        """Choose steps up to a resolution; 0: none."""
         exponent = math.floor(math.log2(resolution)) if resolution else 0
         self._step = 2.0**exponent if resolution else 0.0
         self._steps = self._step * _PER
@@ -31,7 +28,7 @@ class Encoders:
     def read_joints(
         self, data: mujoco.MjData, qpos: Indices, dof: Indices
     ) -> tuple[Vec, Vec, Vec]:
-        """Return q, dq and tau of joints, each (n,)."""
+        """Return q, dq and tau, each (n,)."""
         # one array for all three: they are read in every period of the gate
         told = np.empty((3, len(qpos)))
         told[0] = data.qpos[qpos]
@@ -44,7 +41,7 @@ class Encoders:
         return q, dq, tau
 
     def read_poses(self, poses: Vec) -> Vec:
-        """Return quantised poses, xyz + quat_xyzw, shape (o, 7)."""
+        """Return quantised poses, (o, 7)."""
         told = poses.copy()
         if self._step:
             _round(told, self._step)

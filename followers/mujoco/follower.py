@@ -1,4 +1,4 @@
-"""The follower: one simulated period per write."""
+"""Follower in MuJoCo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class MujocoFollower(Follower):
-    """A robot in MuJoCo; a stall of the gate lasts several periods."""
+    """A robot in MuJoCo; a gate's stall lasts several periods."""
 
     config: MujocoConfig
 
@@ -62,10 +62,7 @@ class MujocoFollower(Follower):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Build the model at home; return the description.
-
-        Returns:
-            The description.
+        """Return the description, at home.
 
         Raises:
             DeviceError: If MuJoCo cannot simulate the robot, or a view has no display.
@@ -99,7 +96,7 @@ class MujocoFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the measured state after the last period.
+        """Return the state after the last period.
 
         Raises:
             DeviceError: If MuJoCo warned; the state is then invalid.
@@ -122,7 +119,7 @@ class MujocoFollower(Follower):
         """Simulate one period.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
             DeviceError: If MuJoCo warned; the state is then invalid.
         """
         sim, data = self._running()
@@ -149,7 +146,7 @@ class MujocoFollower(Follower):
             self._scenario.step()
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - its time ends either way
-        """End simulation and view; time stops."""
+        """End simulation and view."""
         if self._view is not None:
             self._view.close()
         if self._scenario is not None:
@@ -163,7 +160,7 @@ class MujocoFollower(Follower):
         return self._closing_notes
 
     def take_warnings(self) -> list[str]:
-        """Return events of blocks since the last call."""
+        """Return new events of blocks."""
         return [] if self._scenario is None else self._scenario.take_words()
 
     @property
@@ -194,7 +191,6 @@ class MujocoFollower(Follower):
 
 
 def _compute_lag(config: MujocoConfig) -> float:
-    """Return the state's delay behind a ramp, [s]."""
     # A command held for a period is half a period ahead of the ramp at its end, and
     # damping taken implicitly half a time step.
     lag = compute_lag(config.natural_frequency)
@@ -202,7 +198,6 @@ def _compute_lag(config: MujocoConfig) -> float:
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:
-    """Return pose indices in ``qpos``, (o, 7); None if fixed."""
     # A free joint has quat_wxyz. What carries no object has none: then there are no
     # rows.
     if not names or not set(names) <= set(begins):

@@ -1,4 +1,4 @@
-"""Grasping by rule: closing fingers hold what both touch (AdaptiX 4.1.1)."""
+"""Grasping by rule: fingers hold what both touch (AdaptiX 4.1.1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Grasp:
         self.is_held = False
 
     def hold_back(self) -> None:
-        """Limit the fingers to a held block, before the period."""
+        """Limit the fingers to a held block."""
         asked = self._gripper.measure(float(self._data.ctrl[self._row]))
         if self.is_held and asked > self._opening + _OPENS:
             self._let_go()
@@ -52,7 +52,7 @@ class Grasp:
         self._is_closing = asked < self._measure() - _CLOSES
 
     def step(self, *, is_graspable: bool) -> None:
-        """Grasp or carry the block, after the period."""
+        """Grasp or carry the block."""
         if not self.is_held and is_graspable and self._is_closing and self._touches():
             self._take_hold()
         if self.is_held:
@@ -78,7 +78,6 @@ class Grasp:
         self._touch_nothing(True)
 
     def _let_go(self) -> None:
-        """Release the block, above the table."""
         row = self._data.qpos[self._begin : self._begin + 7]
         R = _make_pose(row[:3], row[3:])[:3, :3]
         low = np.abs(R[2]) @ self._model.geom_size[self._block]

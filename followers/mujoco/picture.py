@@ -54,7 +54,7 @@ def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera
 
 
 def _encode_png(image: Image) -> bytes:
-    """Return an RGB image (height, width, 3) as PNG (RFC 2083)."""
+    """Encode an RGB image, (height, width, 3), by RFC 2083."""
     height, width, _ = image.shape
     rows = b"".join(b"\0" + row.tobytes() for row in image)
     chunks = (

@@ -1,4 +1,4 @@
-"""AdaptiX scenario: place the block on the target repeatedly (X24, X25)."""
+"""AdaptiX scenario: place the block repeatedly (X24, X25)."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Scenario:
         return self._grasp.is_held
 
     def hold_back(self) -> None:
-        """Correct the command of a holding hand, before the period."""
+        """Limit a holding hand's command."""
         self._grasp.hold_back()
 
     def step(self) -> None:
-        """Update the block's state, after the period."""
+        """Update the block, after the period."""
         self._grasp.step(is_graspable=self._config.graspable)
         if self._grasp.is_held:
             self._rested = 0.0
@@ -82,14 +82,14 @@ class Scenario:
             self._lay_block()
 
     def read_objects(self) -> Vec:
-        """Return poses of block and target, xyz + quat_xyzw, shape (2, 7)."""
+        """Return poses of block and target, xyz + quat_xyzw, (2, 7)."""
         block = self._data.qpos[self._begin : self._begin + 7][_POSE_ROW]
         poses: Vec = np.stack([block, self._target])
         poses.setflags(write=False)
         return poses
 
     def take_words(self) -> list[str]:
-        """Return events of blocks since the last call."""
+        """Return new events of blocks."""
         words, self._words = self._words, []
         return words
 
@@ -111,7 +111,6 @@ class Scenario:
         return bool(is_outside or p[2] < self._height - _FALLEN)
 
     def _lay_block(self) -> None:
-        """Lay the block at random; raise ValueError without room."""
         c = self._config
         for _ in range(_TRIES):
             x, y = self._rng.uniform(*c.x), self._rng.uniform(*c.y)

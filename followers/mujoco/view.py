@@ -1,4 +1,4 @@
-"""The gate's side of the live view, a separate process."""
+"""Gate's side of the live view, a separate process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class View:
             )
 
     def show(self, sim_time: float, qpos: Vec) -> None:
-        """Post a state at up to 60 Hz of simulated time; never waits."""
+        """Post a state, at 60 Hz of simulated time at most."""
         if sim_time < self._next:
             return
         self._next = sim_time + _PERIOD

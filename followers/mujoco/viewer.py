@@ -1,11 +1,11 @@
-"""Show a MuJoCo model in a window, or as a picture without one.
+"""Viewer of a MuJoCo model, in a window or as a picture.
 
 ::
 
     python -m paprle.followers.mujoco.viewer MODEL.xml                  a window
     python -m paprle.followers.mujoco.viewer MODEL.xml --png OUT.png    no screen
 
-The live view of a session is the first with ``--state``, started by the follower.
+With ``--state``, it is the live view of a session's follower.
 """
 
 from __future__ import annotations
@@ -32,10 +32,7 @@ _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None]:
     """Yield the newest qpos at 60 Hz until the sender ends.
 
-    Args:
-        nq: Length of qpos.
-        state_fd: Descriptor of the mailbox.
-        alive_fd: Pipe held open by the sender.
+    ``state_fd`` is the mailbox, ``alive_fd`` a pipe that the sender holds open.
     """
     mailbox = Mailbox(make_layout(nq), state_fd)
     while True:
@@ -66,7 +63,7 @@ def show(model: mujoco.MjModel, states: Iterator[Vec | None]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Show a MuJoCo model.")
     parser.add_argument("model", type=Path, help="MJCF file")
     parser.add_argument("--png", type=Path, help="write a picture and end")

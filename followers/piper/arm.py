@@ -1,4 +1,4 @@
-"""One arm: connection, checks, reading and writing."""
+"""One PiPER: connection, checks, reading and writing."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ class PiperArm:
     """One PiPER on its channel.
 
     Attributes:
-        name: Of its limb.
-        stop_reason: Reason not to move it, or "".
+        stop_reason: Reason against motion, or "".
     """
 
     def __init__(
@@ -78,16 +77,11 @@ class PiperArm:
         self.stop_reason = ""
 
     def open(self, home: Vec, q_min: Vec, q_max: Vec) -> None:
-        """Connect, check and power the arm without motion.
-
-        Args:
-            home: Shape (6,), [rad].
-            q_min: Lower limits, shape (6,), [rad].
-            q_max: Upper limits, shape (6,), [rad].
+        """Connect, check and power the arm without motion; arrays are (6,), [rad].
 
         Raises:
             DeviceError: If it is missing, faulty, or commanded by another.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: Without the SDK.
         """
         try:
             self._bus.open()
@@ -106,9 +100,7 @@ class PiperArm:
         self.read()
 
     def read(self) -> tuple[int, Vec, Vec, Vec]:
-        """Return the newest stamp [ns], positions, speeds and efforts.
-
-        Six joints, then a gripper; sets ``stop_reason``.
+        """Return stamp [ns], positions, speeds and efforts; set ``stop_reason``.
 
         Raises:
             DeviceError: If it is not open.
@@ -138,7 +130,7 @@ class PiperArm:
     def write(self, q_cmd: Vec) -> None:
         """Send a target for six joints and any gripper.
 
-        After a stop of the arm nothing is sent until the command matches its position.
+        After a stop, commands must first match the position.
         """
         if self._is_muted:
             is_near = np.abs(q_cmd[:N_ARM] - self._q).max() < _SAME_PLACE
@@ -158,11 +150,11 @@ class PiperArm:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a stall held up the last target."""
+        """Whether a stall delayed the last target."""
         return self._bus.n_dropped > self._n_dropped
 
     def find_held(self, q: Vec) -> Vec:
-        """Return the last sent target, or the position, shape (n,)."""
+        """Return the last target or the position, (n,)."""
         left = self._left if self.is_behind else self._sent
         return q if left is None else left
 
@@ -175,7 +167,6 @@ class PiperArm:
             self._bus.close()
 
     def _compute_finger_speed(self, motion: ArmReading, before: ArmReading) -> float:
-        """Return a finger's speed since the last report, [m/s]."""
         dt = 1e-9 * (motion.stamp_ns - before.stamp_ns)
         if dt > 0:
             self._last = motion
@@ -209,7 +200,6 @@ class PiperArm:
         return fault or (idleness and f"{idleness}; start the session again")
 
     def _await_reports(self) -> None:
-        """Wait for every report; raise DeviceTimeout naming missing ones."""
         bus = self._bus
         is_complete = bus.wait_for(
             lambda: not bus.name_missing() and bus.motion and bus.motors, _FIRST_TIME
@@ -232,7 +222,6 @@ class PiperArm:
             )
 
     def _check_kind(self, home: Vec) -> None:
-        """Raise DeviceError for old firmware or narrow limits."""
         bus = self._bus
 
         def has_answered() -> bool:
@@ -268,7 +257,6 @@ class PiperArm:
         self._news += [told] if told else []
 
     def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
-        """Raise DeviceError for limits tighter than the gate's."""
         names = self._limb.joint_names
         words = [
             f"follower.limits.{side}.{names[joint]}={value:.4f}"
@@ -293,7 +281,6 @@ class PiperArm:
             )
 
     def _check_move(self) -> None:
-        """Raise DeviceError for another program's persistent motion."""
         # There it would do at once what it is told, and joints have little force. Older
         # firmware is not even asked: it stays, and a zero was seen to move (piper_sdk's
         # issue 114).
@@ -318,7 +305,6 @@ class PiperArm:
             )
 
     def _enable(self) -> None:
-        """Enable joints and CAN control; raise DeviceTimeout on failure."""
         bus, begin = self._bus, self._clock()
 
         def find_idleness() -> str:

@@ -1,4 +1,4 @@
-"""Examination of an arm for ``paprle doctor``, without motion."""
+"""Examination of an arm, without motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The follower: one PiPER per limb and channel."""
+"""Follower: one PiPER per limb and channel."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PiperFollower(Follower):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """An arm completes its last target unattended."""
+        """Whether arms go on, to their last target."""
         return True
 
     def preflight(self) -> tuple[str, ...]:
@@ -63,14 +63,11 @@ class PiperFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open channels: answers and health."""
+        """Checks that need open channels."""
         return "whether the arms answer and are well"
 
     def open(self) -> FollowerInfo:
-        """Connect and power the arms without motion; return the description.
-
-        Returns:
-            The description.
+        """Return the description, without motion.
 
         Raises:
             DeviceError: If an arm is unreachable, faulty, or commanded by another.
@@ -108,7 +105,7 @@ class PiperFollower(Follower):
             yield False, text
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the newest state; the oldest arm's stamp."""
         check_open("can", self._arms)
         states = []
         for arm, ids in self._arms:
@@ -133,10 +130,10 @@ class PiperFollower(Follower):
         return any(arm.is_behind for arm, _ in self._arms)
 
     def write(self, q_cmd: Vec) -> None:
-        """Send one target to each arm without waiting.
+        """Send one target to each arm.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         check_open("can", self._arms)
         check_target("can", q_cmd, len(self.robot.joint_names))
@@ -144,7 +141,7 @@ class PiperFollower(Follower):
             arm.write(q_cmd[ids])
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding; ``off`` cuts their power: they fall."""
+        """Leave the arms holding; ``off`` lets them fall."""
         if policy == "off" and self._arms:
             _LOG.warning("env 'can': the arms lose their power now, and fall")
         for arm, _ in self._arms:
@@ -165,7 +162,6 @@ class PiperFollower(Follower):
         ]
 
     def _list_channels(self) -> list[str]:
-        """Return each limb's channel; raise DeviceError on a mismatch."""
         config = self.config
         found = assign_addresses(
             self.robot, "env.channels", config.channel, config.channels, "can0"
@@ -180,7 +176,6 @@ class PiperFollower(Follower):
             raise DeviceError(f"env 'can': {err}") from err
 
     def _warn_of_order(self) -> list[str]:
-        """Warn if channel names depend on the plugging order."""
         config = self.config
         found = {
             limb: (channel, find_stable_name(config.interface, channel))
@@ -199,7 +194,6 @@ class PiperFollower(Follower):
         ]
 
     def _open_arm(self, number: int, channel: str) -> None:
-        """Open one limb's arm; raise DeviceError if it is no PiPER."""
         robot, limb = self.robot, self.robot.limbs[number]
         names = [*limb.joint_names, *([limb.gripper.joint] if limb.gripper else [])]
         if len(limb.joint_names) != N_ARM or len(robot.joint_names) != sum(

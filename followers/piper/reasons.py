@@ -57,7 +57,7 @@ _GRIPPER_FAULTS = 0b0101111  # spec: protocol V2, 0x2A8: bit 4 the sensor, 7 hom
 def describe_fault(
     condition: Condition, motors: Sequence[Motor], gripper_bits: int
 ) -> str:
-    """Return the arm's fault as text, or ""."""
+    """Return the arm's fault, or ""."""
     if condition.status:
         text = _STATUSES.get(condition.status, f"status {condition.status:#x}")
         return text + _name_joints(condition.error >> 8, " over its limit")
@@ -87,7 +87,7 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
 
 
 def describe_stroke(stroke: int | None) -> str:
-    """Return a warning if a gripper has no stroke and reads 0."""
+    """Return a warning of a gripper without stroke."""
     if stroke != 0:
         return ""
     return (

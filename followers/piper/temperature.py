@@ -18,7 +18,7 @@ class Warmth:
         self._next: dict[int, int] = {}
 
     def update(self, motors: Sequence[Motor]) -> list[str]:
-        """Return new warnings from the motors' reports."""
+        """Return new warnings."""
         if motors is self._motors:
             return []
         self._motors = motors

@@ -1,4 +1,4 @@
-"""Conversions between SI units and the arm's integers."""
+"""SI units and the arm's integers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 
 def is_too_old(version: tuple[int, int, int]) -> bool:
-    """Return whether the SDK does not support this firmware."""
+    """Return whether the firmware is too old for the SDK."""
     return version < _OLDEST
 
 
@@ -35,7 +35,7 @@ class Units:
     """The conversions of one arm.
 
     Attributes:
-        limits: The arm's limits, shape (6, 2), [0.001°], which clip targets.
+        limits: The arm's, which clip targets, (6, 2), [0.001°].
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Units:
         self._torque = 1e-3 * np.array(QUARTER if is_quartered else (1.0,) * 6)
 
     def to_angles(self, q: Vec) -> list[int]:
-        """Return six joints [rad] in 0.001°, clipped to the arm's limits."""
+        """Return six joints [rad] in 0.001°, clipped."""
         angles = np.rint(np.degrees(q - self._shift) * 1e3).astype(np.int64)
         return [int(x) for x in np.clip(angles, *self.limits.T)]
 
@@ -58,25 +58,21 @@ class Units:
         return q
 
     def to_torques(self, efforts: Sequence[float]) -> Vec:
-        """Return six currents of the SDK as torques, [N·m]."""
+        """Return the SDK's six currents as torques, [N·m]."""
         tau: Vec = np.array(efforts) * self._torque
         return tau
 
     def allows(self, q: Vec) -> bool:
-        """Return whether six joints [rad] are within the arm's limits."""
+        """Return whether joints [rad] are within limits."""
         angles = np.degrees(q - self._shift) * 1e3
         low, high = self.limits.T
         return bool(((low <= angles) & (angles <= high)).all())
 
     def find_tighter(self, q_min: Vec, q_max: Vec) -> Iterator[tuple[int, str, float]]:
-        """Yield arm limits tighter than the robot's, which clip commands.
-
-        Args:
-            q_min: Robot's lower limits, shape (6,), [rad].
-            q_max: Robot's upper limits, shape (6,), [rad].
+        """Yield arm limits tighter than the robot's, (6,), [rad], which clip commands.
 
         Yields:
-            Joint from 0, ``q_min`` or ``q_max``, and the required value, [rad].
+            Joint from 0, ``q_min`` or ``q_max``, and required value, [rad].
         """
         low, high = np.radians(self.limits.T * 1e-3) + self._shift
         for joint in range(len(low)):
@@ -92,5 +88,5 @@ def to_opening(finger: float) -> int:
 
 
 def to_finger(opening: int) -> float:
-    """Return an opening [0.001 mm] as one finger's travel, [m]."""
+    """Return an opening [0.001 mm] as a finger's travel, [m]."""
     return 0.5e-6 * opening

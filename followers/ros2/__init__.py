@@ -1,4 +1,4 @@
-"""A robot behind ROS 2 or ROS 1, with or without a local ROS."""
+"""A robot behind ROS 2 or ROS 1."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The follower: drives a ``RosRobot`` by its description."""
+"""Follower behind ROS."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class RosFollower(Follower):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Only a trajectory carries its own stop."""
+        """Whether the robot goes on; trajectories stop."""
         commands = filter(None, self.config.commands.values())
         return any(command.kind != "trajectory" for command in commands)
 
     @property
     def unchecked(self) -> str:
-        """Robots are found only after joining the graph."""
+        """Checks that need the graph."""
         return "whether the robot is in the graph, and nobody else commands it"
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield rate and age of its states without publishing."""
+        """Yield rate and age of states, without publishing."""
         spec = self._make_spec()
         try:
             bus = open_bus(self.config, f"{self.config.node}_doctor")
@@ -70,10 +70,7 @@ class RosFollower(Follower):
             bus.close()
 
     def open(self) -> FollowerInfo:
-        """Join the graph and find the robot; return the description.
-
-        Returns:
-            The description.
+        """Return the description after joining the graph.
 
         Raises:
             DeviceError: If the robot is missing, different or not alone.
@@ -101,7 +98,7 @@ class RosFollower(Follower):
         """Return the newest state, with the oldest joint's stamp.
 
         Raises:
-            DeviceError: If the middleware failed, or the follower is closed.
+            DeviceError: If the middleware failed, or it is closed.
         """
         remote = self._opened()
         try:
@@ -131,7 +128,7 @@ class RosFollower(Follower):
         """Send a command and its brake.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
             DeviceError: If it cannot be sent.
         """
         remote, n = self._opened(), len(self.robot.joint_names)
@@ -143,7 +140,7 @@ class RosFollower(Follower):
             raise DeviceError(f"ros: {err}") from err
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - power is the robot's to switch
-        """Leave the graph; the robot holds its last command."""
+        """Leave the graph; the robot holds."""
         self._remote = None
         if self._bus is not None:
             self._bus.close()
@@ -188,7 +185,6 @@ class RosFollower(Follower):
         )
 
     def _is_angle(self, joint: str) -> bool:
-        """Return whether ROS has the position in [rad]."""
         scale = abs(self.config.joint_scale.get(joint, 1.0))
         return joint not in self.robot.sliding and scale == 1.0
 
@@ -251,7 +247,6 @@ class RosFollower(Follower):
             )
 
     def _check_complete(self, topics: tuple[Topic, ...]) -> None:
-        """Refuse joints commanded by no topic or several."""
         counts = np.zeros(len(self.robot.joint_names), dtype=int)
         for topic in topics:
             # joints that mimic others stand with them and are no second command

@@ -15,7 +15,7 @@ from paprle.contracts.settings.robotiq import RobotiqSettings
 
 @settings
 class UrConfig(FollowerSettings):
-    """Address, stream, payload and gripper of each arm."""
+    """Address, stream, payload, gripper of each arm."""
 
     host: Annotated[str, doc("Address of the controller of a single arm.")] = (
         "192.168.1.10"

@@ -1,4 +1,4 @@
-"""Examination of a controller for ``paprle doctor``, without power or motion."""
+"""Examination of a controller, without motion."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ Finding = tuple[bool, str]
 
 
 def diagnose(arm: UrArm, limb: str, robot: str) -> Iterator[Finding]:
-    """Yield findings on one arm.
-
-    Args:
-        arm: Closed; it is closed again.
-        limb: Its name.
-        robot: The robot's name.
-    """
+    """Yield findings; leave the arm closed."""
     where = f"{limb}, {arm.name}"
     try:
         identity = arm.greet()

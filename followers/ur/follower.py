@@ -1,4 +1,4 @@
-"""The follower: one Universal Robots arm per limb and controller."""
+"""Follower: Universal Robots' arms."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class UrFollower(VendorFollower[UrArm]):
 
     @property
     def unchecked(self) -> str:
-        """Checks that need a connection: power, safety and remote control."""
+        """Checks that need a connection."""
         return "whether the controllers answer, are in remote control and well"
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings: speed sliders."""
+        """Return new warnings of speed sliders."""
         told, self._news = self._news, []
         return told
 
@@ -69,7 +69,6 @@ class UrFollower(VendorFollower[UrArm]):
             )
 
     def _check_limbs(self) -> None:
-        """Raise DeviceError for limbs of other joints, or another gripper."""
         robot, grippers = self.robot, self._grippers
         sizes = [len(limb.joint_names) for limb in robot.limbs]
         n_hands = sum(limb.gripper is not None for limb in robot.limbs)

@@ -1,4 +1,4 @@
-"""Robots of this project by the model that a controller reports."""
+"""Names of robots that fit a controller's model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ _MODEL = re.compile(r"^ur(\d+)e?(?:$|_)")
 
 
 def find_other_model(robot: str, model: str) -> str:
-    """Return why a robot's name contradicts its controller's model, or "".
+    """Return a contradiction of robot name and model, or "".
 
-    Args:
-        robot: As ``follower=`` names it; one that names no model fits all.
-        model: As the dashboard reports it: UR3, UR5 …
+    ``robot`` is of ``follower=``; without a model it fits all. ``model`` is UR3, UR5 …
     """
     found = _MODEL.match(robot)
     if found is None or f"UR{found[1]}" == model:

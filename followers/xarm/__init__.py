@@ -1,4 +1,4 @@
-"""UFACTORY arms behind their control box, by the maker's SDK."""
+"""UFACTORY arms, by the maker's SDK."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -15,7 +15,7 @@ from paprle.contracts.settings.robotiq import RobotiqSettings
 
 @settings
 class XArmConfig(FollowerSettings):
-    """Address, stream, gripper and payload of each arm."""
+    """Address, stream, gripper, payload of each arm."""
 
     host: Annotated[str, doc("Address of the control box of a single arm.")] = (
         "192.168.1.203"

@@ -1,4 +1,4 @@
-"""Examination of a control box for ``paprle doctor``, without power or motion."""
+"""Examination of a control box, without motion."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ Finding = tuple[bool, str]
 
 
 def diagnose(arm: XArm, limb: LimbInfo, robot: RobotInfo) -> Iterator[Finding]:
-    """Yield findings on one arm.
-
-    Args:
-        arm: Closed; it is closed again.
-        limb: Its limb.
-        robot: The robot.
-    """
+    """Yield findings; leave the arm closed."""
     where = f"{limb.name}, {arm.name}"
     try:
         found = arm.greet()
@@ -50,7 +44,7 @@ def diagnose(arm: XArm, limb: LimbInfo, robot: RobotInfo) -> Iterator[Finding]:
 
 
 def list_differences(arm: XArm, limb: LimbInfo, robot: RobotInfo) -> list[str]:
-    """Return how a greeted arm differs from its limb."""
+    """Return a greeted arm's differences from its limb."""
     other = find_other_model(robot.name, arm.identity)
     if other:
         return [other]

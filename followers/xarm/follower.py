@@ -1,4 +1,4 @@
-"""The follower: one UFACTORY arm per limb and control box."""
+"""Follower: UFACTORY's arms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WARM = 70  # [°C] chosen: joints stop by themselves some way above (S15)
 
 
 class XArmFollower(VendorFollower[XArm]):
-    """Arms of UFACTORY, with grippers that hang on their control boxes."""
+    """UFACTORY's arms, with their boxes' grippers."""
 
     config: XArmConfig
     env = "xarm"
@@ -37,19 +37,19 @@ class XArmFollower(VendorFollower[XArm]):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """An arm goes to its last target unattended, and holds it."""
+        """Whether arms go on, to their last target."""
         return True
 
     @property
     def unchecked(self) -> str:
-        """Checks that need a connection: answers and errors."""
+        """Checks that need a connection."""
         return "whether the control boxes answer and are well"
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm and its gripper without waiting.
+        """Give each arm and gripper a target.
 
         Raises:
-            CommandError: If its shape is wrong or it is not finite.
+            CommandError: If its shape is wrong, or not finite.
         """
         super().write(q_cmd)
         for limb, arm, _ in self._arms:
@@ -58,7 +58,7 @@ class XArmFollower(VendorFollower[XArm]):
                 arm.write_gripper(2.0 * float(q_cmd[finger]))
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings: warm joints."""
+        """Return new warnings of warm joints."""
         news = []
         for limb, arm, _ in self._arms:
             details = arm.details
@@ -86,7 +86,6 @@ class XArmFollower(VendorFollower[XArm]):
         return diagnose(arm, limb, self.robot)
 
     def _read_arm(self, limb: LimbInfo, arm: XArm, ids: list[int]) -> DeviceState:
-        """Return the state of one arm and its gripper, whose effort is unknown."""
         state, finger = super()._read_arm(limb, arm, ids), self._find_finger(limb)
         if finger is None or arm.gripper is None:
             return state
@@ -102,13 +101,11 @@ class XArmFollower(VendorFollower[XArm]):
         )
 
     def _find_finger(self, limb: LimbInfo) -> int | None:
-        """Return the joint of a gripper that hangs on the control box."""
         if limb.gripper is None or self._grippers.is_used:
             return None
         return self.robot.joint_names.index(limb.gripper.joint)
 
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot with limbs of other sizes."""
         robot = self.robot
         sizes = [len(limb.joint_names) for limb in robot.limbs]
         n = sum(sizes) + sum(limb.gripper is not None for limb in robot.limbs)

@@ -1,4 +1,4 @@
-"""Robots of this project by what a control box says about its arm."""
+"""Names of robots that fit a control box's arm."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ _EDGE = 1e-3  # [rad] chosen: limits are published in whole degrees
 
 
 def find_other_model(robot: str, found: Identity) -> str:
-    """Return why a robot's name contradicts its control box, or "".
+    """Return a contradiction of robot name and box, or "".
 
-    Args:
-        robot: As ``follower=`` names it; one that names no model fits all.
-        found: As the box says.
+    A ``follower=`` name without a model fits all.
     """
     name = robot.partition("_")[0]
     if name not in _KINDS:
@@ -36,13 +34,9 @@ def find_other_model(robot: str, found: Identity) -> str:
 
 
 def find_tighter(names: tuple[str, ...], q_min: Vec, q_max: Vec, limits: Vec) -> str:
-    """Return settings that tighten a robot's limits to its arm's, or "".
+    """Return settings that tighten limits to the arm's, or "".
 
-    Args:
-        names: Of the joints.
-        q_min: The robot's lower limits, shape (n,), [rad].
-        q_max: The robot's upper limits, shape (n,), [rad].
-        limits: The arm's own, shape (n, 2), [rad]; (0, 2): not known.
+    The robot's are (n,), the arm's (n, 2), [rad]; (0, 2): unknown.
     """
     words = []
     for name, low, high, own in zip(names, q_min, q_max, limits, strict=False):

@@ -1,4 +1,4 @@
-"""Draws shapes at constant speed, without a human."""
+"""Draws shapes without an operator."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -12,7 +12,7 @@ from paprle.contracts.types import Reposture
 
 @settings
 class AutopilotConfig:
-    """A shape, where it lies, and how fast it is drawn."""
+    """A shape, its plane, and its speed."""
 
     shape: Annotated[
         Literal["circle", "square", "rectangle", "triangle", "s"],

@@ -1,8 +1,4 @@
-"""Shape drawn from the pose at which the session engages.
-
-References:
-    ARBot (arXiv 2602.06273), autopilot; requirements A12.
-"""
+"""Shape drawn from the pose of engagement (ARBot, arXiv 2602.06273; A12)."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ _R = np.eye(3)  # it never turns
 
 
 class Autopilot(Leader):
-    """Emits poses relative to its start, the identity."""
+    """Emits poses relative to its start."""
 
     def __init__(self, config: AutopilotConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -62,7 +58,7 @@ class Autopilot(Leader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Run while the session is engaged, anew with each episode."""
+        """Run while engaged, anew with each episode."""
         self._playback.apply(feedback, self.clock())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Shapes as polylines in a plane, and their time law."""
+"""Plane polylines and their time law."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLOCK = 1e-9  # [s] spec: stamps are whole nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A polyline in a plane that starts at the origin.
+    """A polyline that starts at the origin.
 
     Attributes:
         points: Vertices (u, v), [m].
@@ -31,14 +31,11 @@ class Path:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it ends where it starts."""
+        """Whether it ends at its start."""
         return self.points[0] == self.points[-1]
 
     def point(self, s: float) -> tuple[float, float]:
-        """Return the point at length ``s`` [m] of endless laps, (u, v) in [m].
-
-        An open path is walked there and back.
-        """
+        """Return the point (u, v) [m] at length ``s`` [m]; open paths return."""
         lap, s = divmod(s, self.length)
         if not self.is_closed and lap % 2 == 1:
             s = self.length - s
@@ -53,7 +50,7 @@ class Path:
 
 
 def make_path(shape: str, size: float, aspect: float) -> Path:
-    """Return the path of a shape of ``AutopilotConfig``; ``size`` is in [m]."""
+    """Return the path of a shape; ``size`` is in [m]."""
     half = size / 2
     if shape == "circle":
         angles = np.linspace(0, 2 * math.pi, _N_POINTS + 1)
@@ -82,10 +79,10 @@ def make_path(shape: str, size: float, aspect: float) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TimeLaw:
-    """Constant speed between two smooth ramps, v·(1 − cos(π t/r))/2.
+    """Constant speed between smooth ramps, v·(1 − cos(π t/r))/2.
 
     Attributes:
-        length: Of the path, [m].
+        length: [m].
         speed: Between the ramps, [m/s].
         ramp: Time of each ramp, [s].
     """
@@ -100,7 +97,7 @@ class TimeLaw:
         return self.length / self.speed + self.ramp
 
     def walked(self, t: float) -> float:
-        """Return the length after ``t`` [s], in [m]."""
+        """Return the length [m] after ``t`` [s]."""
         left = self.duration - t
         if left < _CLOCK:
             return self.length
@@ -116,5 +113,5 @@ class TimeLaw:
 
 
 def make_time_law(length: float, speed: float, ramp: float) -> TimeLaw:
-    """Return the time law, with less speed if the ramps do not fit."""
+    """Return the time law; short paths are slower."""
     return TimeLaw(length, min(speed, length / ramp) if ramp > 0 else speed, ramp)

@@ -1,4 +1,4 @@
-"""OpenArm and YAM in the operator's hands, arms of Damiao motors on CAN."""
+"""OpenArm and YAM as leaders, by CAN."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -14,7 +14,7 @@ from paprle.contracts.settings.plugin import DescentSettings
 
 @settings
 class LimbSettings:
-    """One arm: its channel, and its description."""
+    """One arm: channel and description."""
 
     channel: Annotated[
         str,

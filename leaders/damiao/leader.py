@@ -1,4 +1,4 @@
-"""The leader: arms of Damiao motors that the operator moves, and that render torque.
+"""Leader of Damiao motors, which render torque.
 
 ``latest`` and ``apply`` may be called from two threads; each arm has its own.
 """
@@ -47,7 +47,7 @@ Readings = Mapping[str, tuple[Reading, str]]
 
 
 class DamiaoLeader(Leader):
-    """Emits joints of any number of arms and renders torques."""
+    """Emits joints and renders torques of any number of arms."""
 
     config: DamiaoLeaderConfig
     _state: SessionState | None
@@ -93,12 +93,12 @@ class DamiaoLeader(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The arms' lack of brakes, and the start of an episode."""
+        """The lack of brakes, and the start of an episode."""
         return (_FALLS, _HOW)
 
     @property
     def unchecked(self) -> str:
-        """Checks that need open channels: answers, errors and registers."""
+        """Checks that need open channels."""
         return "whether the motors answer and are well"
 
     def preflight(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class DamiaoLeader(Leader):
         return tuple(f"leader 'damiao': {text}" for text in found if text)
 
     def open(self) -> None:
-        """Connect, and carry the arms' weight where they are.
+        """Connect, and carry the arms' weight in place.
 
         Raises:
             DeviceError: If a motor is silent, faulty, another, or commanded by others.
@@ -124,7 +124,7 @@ class DamiaoLeader(Leader):
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest joints of all arms; any thread, never blocks."""
+        """Return the newest joints; any thread, never blocks."""
         with self._lock:
             if not self._is_open:
                 return self._sample
@@ -154,11 +154,11 @@ class DamiaoLeader(Leader):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether session and arms wait, without signals."""
+        """Whether session and arms are idle."""
         return self._state == SessionState.WAITING and self._is_quiet
 
     def close(self) -> None:
-        """Let all arms sink at once, and leave their motors."""
+        """Let all arms sink."""
         with self._lock:
             self._is_open = False
         ends = [
@@ -171,7 +171,7 @@ class DamiaoLeader(Leader):
             end.join()
 
     def take_warnings(self) -> Sequence[str]:
-        """Return why arms do not lead any more, or do again."""
+        """Return arms that stopped or resumed leading."""
         told, self._told = self._told, dict(self._reasons)
         return [
             f"{name}: {reason or 'well again; give the start signal to go on'}"

@@ -1,4 +1,4 @@
-"""One arm of the leader: its description, its motors, and what they measure."""
+"""One arm of the leader."""
 
 from __future__ import annotations
 
@@ -27,10 +27,8 @@ class LedLimb:
     """One arm of the leader.
 
     Attributes:
-        name: Of the limb.
-        info: Description for the core.
-        reset_q: Rest pose of the arm joints, shape (n,), [rad].
-        arm: Its motors, once open; else None.
+        reset_q: Rest pose of the arm joints, (n,), [rad].
+        arm: Its open motors, or None.
     """
 
     def __init__(self, name: str, config: DamiaoLeaderConfig, clock: Clock) -> None:
@@ -55,7 +53,7 @@ class LedLimb:
         self.arm: GuidedArm | None = None
 
     def find_mistakes(self) -> list[str]:
-        """Return what is wrong with its settings."""
+        """Return mistakes in its settings."""
         n, where = self.model.n, f"leader.limbs.{self.name}"
         found = []
         if len(self.settings.joints) != n:
@@ -71,7 +69,7 @@ class LedLimb:
         return found
 
     def find_obstacle(self) -> str:
-        """Return why its channel cannot be opened, or ""."""
+        """Return an obstacle to opening, or ""."""
         try:
             channel = find_channel(self.settings.channel)
         except OSError as err:
@@ -82,7 +80,7 @@ class LedLimb:
         """Return its closed motors.
 
         Raises:
-            ArmError: If its channel is not there.
+            ArmError: If its channel is missing.
         """
         settings, config = self.settings, self._config
         gravity = Gravity(Path(settings.urdf), settings.joints, {})
@@ -106,13 +104,13 @@ class LedLimb:
         )
 
     def open(self) -> list[str]:
-        """Connect and take up the arm's weight.
+        """Connect and carry the arm's weight.
 
         Returns:
-            What is wrong.
+            The problems.
 
         Raises:
-            MissingDependency: If python-can is not installed.
+            MissingDependency: Without python-can.
         """
         try:
             self.arm = self.make_arm()
@@ -126,7 +124,7 @@ class LedLimb:
         return []
 
     def close(self) -> None:
-        """Let the arm sink, and leave its motors."""
+        """Let the arm sink."""
         if self.arm is not None:
             self.arm.close(is_powerless=False)
         self.arm = None
@@ -138,13 +136,13 @@ class LedLimb:
         return min(max(share, 0.0), 1.0)
 
     def find_distance(self, reading: Reading) -> float:
-        """Return the largest joint distance to the reset pose, [rad]."""
+        """Return the largest distance to the reset pose, [rad]."""
         return float(np.abs(reading.q[: self.model.n] - self.reset_q).max())
 
 
 @lru_cache(maxsize=64)
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
-    """Return the cached array of a mounting, so that infos compare equal."""
+    """Return a cached mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
 
 

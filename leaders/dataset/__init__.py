@@ -1,4 +1,4 @@
-"""Plays episodes of other people's datasets."""
+"""Plays datasets' episodes."""
 
 from paprle.contracts.plugins import PluginSpec
 

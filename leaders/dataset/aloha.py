@@ -1,7 +1,7 @@
-"""ALOHA episodes: one HDF5 file each, as the recorder of ACT writes them.
+"""ALOHA episodes: HDF5 files of ACT's recorder.
 
-``/action`` and ``/observations/qpos``, shape (n, 14): six joints [rad] and a gripper
-(0 closed … 1 open) of the left arm, then of the right; rows every 20 ms.
+``/action`` and ``/observations/qpos``, (n, 14): six joints [rad] and a gripper (0
+closed … 1 open), left then right; rows every 20 ms.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class AlohaSource(DatasetReader):
     """One file, or a folder of ``episode_<n>.hdf5``."""
 
     def __init__(self, path: Path, datasets: Sequence[str], rate: float | None) -> None:
-        """Find the episodes of a file or folder, with rows at a rate, [Hz].
+        """Find the episodes, with rows at ``rate``, [Hz].
 
         Raises:
             DeviceError: If there is none.
-            ImportError: If h5py is not installed.
+            ImportError: Without h5py.
         """
         import h5py  # noqa: PLC0415 - only for who plays such a dataset
 
@@ -85,7 +85,6 @@ class AlohaSource(DatasetReader):
         """Do nothing; files close after reading."""
 
     def _read(self, h5: Any, file: Path, episode: int, name: str) -> Vec:
-        """Return one dataset, shape (n, k)."""
         if name not in h5:
             raise ConfigError(
                 f"{file}: leader.sources: expected datasets of the file, got '{name}'; "

@@ -1,4 +1,4 @@
-"""YAML settings of a dataset: its conventions, none of them guessed."""
+"""YAML settings of a dataset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rotation = Literal["rotation_vector", "quat_xyzw", "quat_wxyz", "rpy_xyz_extrins
 
 @settings
 class ColumnSettings:
-    """Which columns move one limb: joints, or a position and a rotation."""
+    """Columns of a limb: joints or poses."""
 
     joints: Annotated[
         Mapping[str, str], doc("The column of each joint, in the joints' order.")
@@ -47,7 +47,7 @@ class ColumnSettings:
 
 @settings
 class DatasetConfig:
-    """Which episodes of which dataset, and what its numbers mean."""
+    """Episodes of a dataset, and their conventions."""
 
     path: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""Continuity of an episode's rows, with turns unwrapped."""
+"""Continuity of an episode's rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def join_turns(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> tuple[Mapping[str, LimbRows], tuple[str, ...]]:
-    """Return rows without steps of nearly one turn, and the unwrapped joints."""
+    """Return rows without turns, and the unwrapped joints."""
     whole, told = dict(rows), []
     for limb, own in rows.items():
         if own.q is None:
@@ -47,7 +47,7 @@ def find_jump(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> str:
-    """Return the number of impossible steps and the first one, or empty."""
+    """Return the impossible steps' number and first, or ""."""
     dt = np.diff(t)
     for limb, own in rows.items():
         jumps = {}

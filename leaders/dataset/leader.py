@@ -1,4 +1,4 @@
-"""Episodes of a dataset as a leader: one is read while another is played."""
+"""Episodes of a dataset as a leader."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RANGE = re.compile(r"(\d+)(?::(\d+))?")
 
 
 class Dataset(Leader):
-    """Plays one episode of a dataset in each of the session."""
+    """Plays one episode in each of the session."""
 
     def __init__(self, config: DatasetConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -46,7 +46,7 @@ class Dataset(Leader):
         self._told: dict[int, tuple[str, ...]] = {}
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the limits for its episodes."""
+        """Take the joint limits."""
         self._limits, self._robot = JointLimits(robot), robot
 
     @property
@@ -56,7 +56,7 @@ class Dataset(Leader):
         Raises:
             ConfigError: If the dataset does not match the config.
             DeviceError: If it cannot be read.
-            MissingDependency: If its reader's package is not installed.
+            MissingDependency: Without its reader's package.
         """
         track, limbs = self._first, self.config.limbs
         names = {k: tuple(own.joints) for k, own in limbs.items() if own.joints}
@@ -95,7 +95,7 @@ class Dataset(Leader):
         Raises:
             ConfigError: If the dataset does not match the config.
             DeviceError: If no episode can be read.
-            MissingDependency: If its reader's package is not installed.
+            MissingDependency: Without its reader's package.
         """
         c = self.config
         self._plays = Plays(self._read, self._order, c.repeat, c.speed)
@@ -120,12 +120,12 @@ class Dataset(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Play while the session is engaged, one episode for each."""
+        """Play while engaged, one episode for each."""
         if self._plays is not None:
             self._plays.apply(feedback, self.clock())
 
     def take_warnings(self) -> Sequence[str]:
-        """Return the episodes newly skipped or unwrapped."""
+        """Return newly skipped or unwrapped episodes."""
         told = [
             f"dataset: episode {episode}: {text}"
             for episode in list(self._told)
@@ -187,7 +187,7 @@ class Dataset(Leader):
         return EpisodeTrack(table.t, rows)
 
     def _check_limits(self, episode: int, rows: Mapping[str, LimbRows]) -> None:
-        """Refuse an episode beyond the robot's limits, unless the first one is, too."""
+        """Refuse an episode beyond the limits, unless the first is, too."""
         # Where the first is beyond them by its names and was accepted, the session maps
         # joints, and names tell nothing.
         limbs = self.config.limbs
@@ -199,7 +199,6 @@ class Dataset(Leader):
             )
 
     def _make_paths(self, track: EpisodeTrack) -> dict[str, Vec]:
-        """Return each limb's play times and poses, shape (n, 8)."""
         t = track.t / self.config.speed
         return {
             limb: np.column_stack([t, own.pose])
@@ -212,7 +211,7 @@ def choose_episodes(text: str, n: int) -> tuple[int, ...]:
     """Return the numbers of ``3``, ``0:10`` or ``7,2,20:30`` below n; empty: all.
 
     Raises:
-        ConfigError: If the text is invalid, or there are no such episodes.
+        ConfigError: If invalid.
     """
     chosen: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):

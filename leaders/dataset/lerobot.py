@@ -1,7 +1,7 @@
-"""LeRobot datasets of version 3: tables of all episodes in files of many rows.
+"""LeRobot datasets of version 3: files with many episodes.
 
 References:
-    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet`` and
+    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet``,
     ``data_path``.
 """
 
@@ -23,8 +23,6 @@ _INDEX = ("episode_index", "length", "data/chunk_index", "data/file_index")
 
 
 class _Place(NamedTuple):
-    """File, number and length of an episode."""
-
     number: int
     n_rows: int
     file: Path
@@ -37,9 +35,9 @@ class LerobotSource(DatasetReader):
         """Read the folder's index.
 
         Raises:
-            ConfigError: If a feature is missing, or the version differs.
+            ConfigError: For a missing feature, or another version.
             DeviceError: If it cannot be read.
-            ImportError: If pyarrow is not installed.
+            ImportError: Without pyarrow.
         """
         import pyarrow as pa  # noqa: PLC0415 - only for who plays such a dataset
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -69,11 +67,11 @@ class LerobotSource(DatasetReader):
 
     @property
     def n_episodes(self) -> int:
-        """Number of episodes in the index."""
+        """Number of episodes."""
         return len(self._places)
 
     def read(self, episode: int) -> Table:
-        """Return the rows of one episode, in the order of their numbers.
+        """Return the rows of one episode, in order.
 
         Raises:
             DeviceError: If they contradict the index.
@@ -133,7 +131,6 @@ class LerobotSource(DatasetReader):
         return sorted(places)
 
     def _inside(self, name: str) -> Path:
-        """Return a file of the dataset; refuse a path that leaves it."""
         path = (self.path / name).resolve()
         if not path.is_relative_to(self.path.resolve()):
             raise ValueError(f"a data_path that leaves the dataset: {name}")
@@ -158,7 +155,6 @@ def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
 
 
 def _order_names(names: dict[str, Any]) -> list[str]:
-    """Return names of ``{name: index}``, if complete, or of ``{"motors": [...]}``."""
     # None where the indices are not each column once.
     if all(isinstance(part, int) for part in names.values()):
         ordered = sorted(names, key=lambda name: names[name])
@@ -169,7 +165,6 @@ def _order_names(names: dict[str, Any]) -> list[str]:
 
 
 def _to_numbers(column: Any, width: int | None = None) -> Vec:
-    """Return a column of numbers or lists, shape (n, k)."""
     flat, n = column.combine_chunks(), len(column)
     while hasattr(flat.type, "value_type"):
         flat = flat.flatten()

@@ -1,4 +1,4 @@
-"""Conversion of columns to commands of limbs."""
+"""Conversion of columns to limb commands."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbRows:
-    """Commands of one limb, row by row.
+    """Commands of one limb by row.
 
     Attributes:
-        q: Joints, shape (n, m), [rad], or None.
-        pose: Positions and unit quaternions xyzw, shape (n, 7), or None.
-        opening: Of the gripper, 0 … 1, shape (n,), or None.
+        q: (n, m), [rad], or None.
+        pose: Positions and unit quaternions xyzw, (n, 7), or None.
+        opening: 0 … 1, (n,), or None.
     """
 
     q: Vec | None = None
@@ -42,7 +42,7 @@ class LimbRows:
 
 
 def find_mistakes(config: DatasetConfig, names: Sequence[str]) -> list[str]:
-    """Return all mistakes in the names of columns."""
+    """Return mistakes in column names."""
     if not config.limbs:
         return [
             "leader.limbs: expected which columns move which limb, got none; columns: "
@@ -92,7 +92,7 @@ def _list_columns(columns: ColumnSettings) -> tuple[str, ...]:
 def make_rows(
     path: Path, episode: int, table: Table, config: DatasetConfig
 ) -> Mapping[str, LimbRows]:
-    """Return each limb's commands in SI units and REP-103 axes.
+    """Return limbs' commands in SI units and REP-103 axes.
 
     Raises:
         ConfigError: If columns are missing.
@@ -138,7 +138,6 @@ def _pick(table: Table, names: Sequence[str]) -> Vec:
 
 
 def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
-    """Return rotations of rows; raise ValueError without unit quaternions."""
     if kind == "rotation_vector":
         return Rotation.from_rotvec(values * degree)
     if kind == "rpy_xyz_extrinsic":
@@ -155,7 +154,6 @@ def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return the orientations with continuous signs."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])

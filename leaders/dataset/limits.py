@@ -1,4 +1,4 @@
-"""Comparison of an episode's joints with the robot's limits, by name."""
+"""Check of joints against the robot's limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.leaders.dataset.limbs import LimbRows
 
 
 class JointLimits:
-    """The robot's limits of joints that a dataset plays."""
+    """Limits of the played joints."""
 
     def __init__(self, robot: RobotInfo | None = None) -> None:
         self._by_name: dict[str, tuple[float, float]] = {}
@@ -24,7 +24,7 @@ class JointLimits:
     def find_misfit(
         self, rows: Mapping[str, LimbRows], limbs: Mapping[str, ColumnSettings]
     ) -> str:
-        """Return the joint most beyond its limits, as text; empty if all fit."""
+        """Return the joint most beyond its limits, or ""."""
         for limb, own in rows.items():
             if own.q is None:
                 continue

@@ -1,6 +1,6 @@
 """Queue of a dataset's episodes, read ahead by a thread.
 
-Unreadable ones are skipped with a warning, aborted ones repeated.
+Unreadable ones are skipped, aborted ones repeated.
 """
 
 from __future__ import annotations
@@ -16,12 +16,7 @@ from paprle.leaders.dataset.track import EpisodeTrack
 
 
 class Plays:
-    """A queue of episodes, the first of which is read at once.
-
-    Attributes:
-        number: Number of the current episode.
-        n_failed: Skipped episodes.
-    """
+    """A queue of episodes, with the number of skipped ones."""
 
     def __init__(
         self,
@@ -33,7 +28,7 @@ class Plays:
         """Read the first episode; ``repeat`` 0 is endless.
 
         Raises:
-            PaprleError: If none of them can be read.
+            PaprleError: If none can be read.
         """
         self._read, self._speed = read, speed
         rounds = itertools.count() if repeat == 0 else range(repeat)
@@ -53,7 +48,7 @@ class Plays:
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether an episode waits for the session."""
+        """Whether an episode is ready."""
         return self._playback.asks_to_start
 
     @property
@@ -79,11 +74,11 @@ class Plays:
         self._playback.apply(feedback, now_ns)
 
     def advance(self, now_ns: int) -> float:
-        """Advance to ``now_ns`` [ns]; return the time within the episode, [s]."""
+        """Advance to ``now_ns``; return the episode's time, [s]."""
         return self._playback.advance(now_ns) * 1e-9 * self._speed
 
     def take_warnings(self) -> list[str]:
-        """Return the episodes newly skipped."""
+        """Return newly skipped episodes."""
         told, self._warnings = self._warnings, []
         return told
 

@@ -1,4 +1,4 @@
-"""One episode of any dataset: columns of numbers over time."""
+"""Columns of one episode over time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Table:
     """One episode.
 
     Attributes:
-        t: Stamps, shape (n,), rising, [s].
-        values: In the dataset's own units, shape (n, k).
+        t: Stamps, (n,), rising, [s].
+        values: In the dataset's units, (n, k).
     """
 
     t: Vec
@@ -29,11 +29,7 @@ class Table:
 
 
 class DatasetReader(ABC):
-    """An opened dataset, read by episode.
-
-    Attributes:
-        shortage: Missing parts of its index, or empty.
-    """
+    """An opened dataset; ``shortage`` names gaps of its index."""
 
     path: Path
     shortage = ""
@@ -45,7 +41,7 @@ class DatasetReader(ABC):
 
     @abstractmethod
     def read(self, episode: int) -> Table:
-        """Read the played columns of one episode; any thread.
+        """Read one episode's played columns; any thread.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -56,10 +52,10 @@ class DatasetReader(ABC):
         """Close its files."""
 
     def check_length(self, episode: int, n: int) -> None:
-        """Refuse an episode without motion, or of absurd length.
+        """Check the number of rows.
 
         Raises:
-            DeviceError: If it has too few rows, or too many.
+            DeviceError: If there are too few or too many.
         """
         if not 2 <= n <= MOST_ROWS:
             raise DeviceError(
@@ -69,7 +65,7 @@ class DatasetReader(ABC):
 
 
 def check_table(path: Path, episode: int, table: Table) -> Table:
-    """Return the table if it can be played.
+    """Return the table if playable.
 
     Raises:
         DeviceError: If a number is not finite, or time does not rise.
@@ -92,5 +88,5 @@ def check_table(path: Path, episode: int, table: Table) -> Table:
 
 
 def make_stamps(n: int, rate: float) -> Vec:
-    """Return evenly spaced stamps, shape (n,), [s]."""
+    """Return evenly spaced stamps, (n,), [s]."""
     return np.asarray(np.arange(n) / rate, dtype=np.float64)

@@ -22,8 +22,6 @@ _FEWEST = 5  # chosen: rows that are smoothed
 
 
 class _Curves(NamedTuple):
-    """Commands of one limb over time, or None."""
-
     q: Any = None
     pose: Any = None
     opening: Any = None
@@ -35,11 +33,10 @@ class EpisodeTrack:
     Attributes:
         duration: [s].
         period: Median time between rows, [s].
-        t: Stamps of the rows, from 0, shape (n,), [s].
+        t: Stamps from 0, (n,), [s].
     """
 
     def __init__(self, t: Vec, rows: Mapping[str, LimbRows]) -> None:
-        """Fit curves through the rows at t, shape (n,), [s]."""
         self.t, self.rows = t - t[0], rows
         self.duration = float(self.t[-1])
         self.period = float(np.median(np.diff(t)))
@@ -74,7 +71,6 @@ def _command(curves: _Curves, t: float) -> LimbCommand:
 
 
 def _smooth(t: Vec, poses: Vec) -> Any:
-    """Return a zero-lag curve without motion beyond a hand's."""
     if len(t) < _FEWEST:
         return interpolate(t, poses)
     # with this penalty of bends, 1 / (1 + (f / cutoff)⁴) of a frequency is left

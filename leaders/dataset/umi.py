@@ -1,4 +1,4 @@
-"""UMI datasets: one zarr with the poses of hand-held grippers.
+"""UMI datasets: zarr with poses of hand-held grippers.
 
 References:
     UMI's replay buffer: ``data/robot{i}_eef_pos`` (n, 3) [m],
@@ -29,11 +29,11 @@ class UmiSource(DatasetReader):
     """A ``.zarr`` folder, or a ``.zarr.zip``."""
 
     def __init__(self, path: Path, rate: float | None) -> None:
-        """Open it at a rate of rows, [Hz]; None: UMI's.
+        """Open it at a rate, [Hz]; None: UMI's.
 
         Raises:
             DeviceError: If it cannot be read.
-            ImportError: If zarr is not installed.
+            ImportError: Without zarr.
         """
         import zarr  # noqa: PLC0415 - only for who plays such a dataset
 

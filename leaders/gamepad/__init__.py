@@ -1,4 +1,4 @@
-"""Moves with a game controller, which rumbles."""
+"""Moves with a rumbling game controller."""
 
 from paprle.contracts.plugins import PluginSpec
 

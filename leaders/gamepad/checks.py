@@ -1,4 +1,4 @@
-"""Mistakes between the keys of a pad's YAML."""
+"""Mistakes in a pad's YAML."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ BUTTONS: Mapping[str, Role] = MappingProxyType(
 
 @settings
 class PadSettings:
-    """One pad: which it is, what it moves, and by what."""
+    """One pad: identity, limb and controls."""
 
     device: Annotated[
         str,
@@ -80,7 +80,7 @@ class PadSettings:
 
 @settings
 class GamepadConfig(AxisSettings):
-    """One or several pads, how fast they move, and what of them is believed."""
+    """Pads, speeds, and checks of readings."""
 
     pads: Annotated[Mapping[str, PadSettings], doc("The pads, by any name.")] = field(
         default_factory=dict

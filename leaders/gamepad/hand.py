@@ -1,7 +1,6 @@
-"""One pad in a hand: its limb, its dead-man, its buttons; pure.
+"""One pad: limb, dead-man and buttons; pure.
 
-The session decides on dead-man and rest (``session/deadman.py``,
-``contracts/rest.py``).
+The session decides on dead-man and rest.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ _PRESSED, _RELEASED = 0.6, 0.4  # chosen: of a trigger as a button; it must not 
 
 
 class PadState:
-    """State of one pad, from one reading to the next.
+    """State of one pad.
 
     Attributes:
         modes: Net mode changes by limb.
         pressed: Presses by role.
-        is_held: The dead-man is held, and the readings are believed.
-        is_doubted: Its reading is frozen; a release ends this.
+        is_held: The dead-man is held and believed.
+        is_doubted: The reading is frozen until a release.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
@@ -49,7 +48,7 @@ class PadState:
         self._rests = [True] * len(self._terms)
 
     def update(self, raw: Mapping[str, float], now_ns: int) -> None:
-        """Take one reading of the controls at a time, [ns]."""
+        """Take one reading at a time, [ns]."""
         grips = self._press(raw)
         c = self._config
         shaped = shape_controls(raw, c.dead_zone, c.trigger_dead_zone, c.curve)
@@ -65,9 +64,9 @@ class PadState:
         ]
 
     def read_axes(self, limb: str) -> Vec:
-        """Return a limb's mean deflections since the last reading, shape (m,).
+        """Return a limb's mean deflections since the last reading, (m,).
 
-        They are 0 at rest; NaN where a deflected control moves nothing.
+        NaN where a deflected control moves nothing.
         """
         is_moved = limb == self.limb and self.is_held
         return readonly(
@@ -78,7 +77,6 @@ class PadState:
         )
 
     def _press(self, raw: Mapping[str, float]) -> bool:
-        """Count new presses; return whether the dead-man is held, True without one."""
         held = self._down or set()
         down = {
             name

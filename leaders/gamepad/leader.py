@@ -1,4 +1,4 @@
-"""Game controllers as a leader: sticks set speeds, a dead-man enables them."""
+"""Game controllers as a leader: sticks set speeds."""
 
 from __future__ import annotations
 
@@ -30,18 +30,14 @@ _INSTALL = "pip install 'paprle[gamepad]'"
 
 
 class Gamepad(Leader):
-    """Emits axes of pads; an unplugged pad counts as released."""
+    """Emits pads' axes; unplugged pads count as released."""
 
     _hands: dict[str, PadState]
     _warnings: list[str]
     _sample: LeaderSample | None
 
     def __init__(self, config: GamepadConfig, clock: Clock) -> None:
-        """Make it.
-
-        Raises:
-            ConfigError: With all mistakes in its config.
-        """
+        """Raise ConfigError with all mistakes."""
         super().__init__(config, clock)
         mistakes = find_mistakes(config)
         if mistakes:
@@ -71,7 +67,7 @@ class Gamepad(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Name, button roles and missing features of each pad."""
+        """Name, buttons and missing features of each pad."""
         notes = []
         for row, (name, pad) in enumerate(self.config.pads.items()):
             told = ", ".join(
@@ -87,11 +83,11 @@ class Gamepad(Leader):
 
     @property
     def unchecked(self) -> str:
-        """The checks that need SDL to run: pads and rumble."""
+        """Checks that need SDL."""
         return "whether the pads are plugged in, and rumble"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report a missing database file, which SDL ignores silently."""
+        """Report a missing database file, ignored by SDL."""
         path = self.config.database
         if not path or Path(path).is_file():
             return ()
@@ -102,7 +98,7 @@ class Gamepad(Leader):
 
         Raises:
             DeviceError: If a pad is missing.
-            MissingDependency: If pygame is not installed.
+            MissingDependency: Without pygame.
         """
         self._start()
         with opening("leader 'gamepad'", _INSTALL, PadError, SoundError):
@@ -128,7 +124,7 @@ class Gamepad(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take the session's state, rumble, and sound the cues."""
+        """Take the state, rumble, and sound cues."""
         now_ns = self.clock()
         self._speaker.tell(*choose_amplitudes(feedback, self.config.sound, now_ns))
         self._state = feedback.state
@@ -139,7 +135,7 @@ class Gamepad(Leader):
                 self._rack.rumble(row, *mine, LASTS)
 
     def take_warnings(self) -> list[str]:
-        """Return the pads that left, returned or are doubted."""
+        """Return pads that left, returned or are doubted."""
         told, self._warnings = self._warnings, []
         return told
 
@@ -182,7 +178,6 @@ class Gamepad(Leader):
         )
 
     def _is_held(self) -> bool:
-        """Return whether a hand holds on; after a Stop, a pad has to move."""
         is_stopped = self._state is SessionState.STOPPED
         return any(
             hand.is_held and (hand.is_moving or hand.has_deadman or not is_stopped)

@@ -1,7 +1,4 @@
-"""Rumble of a pad by the follower's forces.
-
-The strong motor is contact; the weak one limits and clearance.
-"""
+"""Rumble by forces: strong for contact, weak for limits and clearance."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ _STEP = 1 / 64  # chosen: a change of the amplitude that a hand does not feel
 
 
 class Refresher:
-    """Schedules the commands of one pad's motors."""
+    """Schedule of one pad's motor commands."""
 
     def __init__(self) -> None:
         self._told, self._told_ns = SILENT, 0
 
     def must_tell(self, motors: Amplitudes, now_ns: int) -> bool:
-        """Return whether the motors need values; count these as sent."""
+        """Return whether values are due; count them as sent."""
         is_other = any(
             abs(a - b) > _STEP or (a == 0.0) != (b == 0.0)
             for a, b in zip(motors, self._told, strict=True)

@@ -1,4 +1,4 @@
-"""Dead zones, curves and signs of a pad's controls; pure."""
+"""Dead zones, curves and signs of controls; pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_terms(text: str) -> Terms | None:
 def shape_controls(
     raw: Mapping[str, float], dead_zone: float, trigger_dead_zone: float, curve: float
 ) -> dict[str, float]:
-    """Return all controls with round dead zones and a curve; NaN is rest.
+    """Return controls with round dead zones and a curve; NaN is rest.
 
     Sticks are in [-1, 1], triggers and buttons in [0, 1]; ``curve`` is an exponent.
     """
@@ -45,7 +45,7 @@ def shape_controls(
 
 
 def deflect(shaped: Mapping[str, float], terms: Terms) -> float:
-    """Return the deflection of one axis, in [-1, 1]."""
+    """Return one axis' deflection, in [-1, 1]."""
     return _clip(sum(sign * shaped[name] for name, sign in terms))
 
 

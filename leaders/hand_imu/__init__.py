@@ -1,4 +1,4 @@
-"""A hand before a camera, with or without an inertial sensor on its wrist."""
+"""A hand before a camera, with an optional wrist sensor."""
 
 from paprle.contracts.plugins import PluginSpec
 

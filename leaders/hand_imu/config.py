@@ -12,7 +12,7 @@ from paprle.contracts.settings.sound import SoundSettings
 
 @settings
 class CameraConfig:
-    """The camera, and the process that finds hands in its images."""
+    """Camera, and process of the hand tracker."""
 
     recorded: Annotated[
         str,
@@ -81,7 +81,7 @@ class ImuConfig:
 
 @settings
 class HandImuConfig(SoundSettings):
-    """A hand, what sees it, and what it means."""
+    """A hand, its sensors and gestures."""
 
     camera: Annotated[CameraConfig, doc("What sees the hand.")] = CameraConfig()
     imu: Annotated[

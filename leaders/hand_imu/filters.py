@@ -1,6 +1,6 @@
-"""Filters of a hand's position between images (ARBot, requirements A10).
+"""Filters of a hand's position (ARBot, requirements A10).
 
-Each has a group delay at slow motions; orientation is not filtered.
+Orientation is not filtered.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class PositionFilter(Protocol):
     """Filter of a hand's positions."""
 
     def begin(self, p: Vec, t: float) -> None:
-        """Start at a point, shape (3,), [m], at a time, [s]."""
+        """Start at a point, (3,), [m], time [s]."""
 
     def update(self, p: Vec, t: float) -> Vec:
-        """Return the filtered position, shape (3,), [m], at a later time, [s]."""
+        """Return the filtered position, (3,), [m], at time [s]."""
 
     def find_delay(self, period: float) -> float:
-        """Return its group delay for images with a period, [s]."""
+        """Return the delay of slow motions, [s]."""
 
 
 class Average:
-    """The mean of the last ten images."""
+    """Mean of the last ten images."""
 
     def __init__(self) -> None:
         self._points: deque[Vec] = deque(maxlen=_N_AVERAGED)
@@ -77,9 +77,9 @@ class Exponential:
 
 
 class Kalman:
-    """Position and velocity, of which the latter may predict a little.
+    """Position and velocity.
 
-    x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 for each image at 30 Hz, by axis.
+    x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 per image at 30 Hz, by axis.
     """
 
     def __init__(self, ahead: float) -> None:
@@ -112,7 +112,7 @@ class Kalman:
 
 
 def make_filter(name: str, ahead: float) -> PositionFilter | None:
-    """Return the named filter, or None; ``ahead`` is the Kalman filter's τ, [s]."""
+    """Return the named filter, or None; ``ahead`` is Kalman's τ, [s]."""
     made: dict[str, PositionFilter] = {
         "average": Average(),
         "ema": Exponential(),
@@ -122,5 +122,4 @@ def make_filter(name: str, ahead: float) -> PositionFilter | None:
 
 
 def _find_share(dt: float) -> float:
-    """Return α for images that are dt apart, [s]."""
     return float(1.0 - (1.0 - _ALPHA) ** (dt * _IMAGES))

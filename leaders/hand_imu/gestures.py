@@ -1,6 +1,6 @@
-"""Fist and pinch from a hand's shape, with hysteresis and a minimal duration.
+"""Fist and pinch by a hand's shape, with hysteresis and duration.
 
-The bend between first and last bone curls a finger, whatever its direction.
+A finger curls by the bend between first and last bone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LAST = 0.08  # [s] chosen: three images; a finger seen wrongly lasts for one
 
 
 def compute_bends(shape: Vec) -> Vec:
-    """Return the bend of the thumb and each finger, shape (5,), [rad]."""
+    """Return the bends of thumb and fingers, (5,), [rad]."""
     return np.array([
         _compute_angle(shape[b] - shape[a], shape[d] - shape[c])
         for a, b, c, d in _FINGERS
@@ -31,20 +31,20 @@ def compute_bends(shape: Vec) -> Vec:
 
 
 def compute_pinch(shape: Vec) -> float:
-    """Return the gap of thumb and index over the palm's length."""
+    """Return the thumb-index gap over palm length."""
     palm = float(np.linalg.norm(shape[9] - shape[0]))
     return float(np.linalg.norm(shape[4] - shape[8])) / max(palm, 1e-6)
 
 
 class Steady:
-    """A state that changes once the other one has lasted."""
+    """A state that changes only after a while."""
 
     def __init__(self) -> None:
         self.is_on = False
         self._since: float | None = None
 
     def update(self, is_on: bool | None, t: float) -> bool:
-        """Return the state at a time, [s]; None changes nothing."""
+        """Return the state at ``t`` [s]; None changes nothing."""
         if is_on is None or is_on == self.is_on:
             self._since = None
         elif self._since is None:
@@ -62,11 +62,11 @@ class Gesture(ABC):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed when seen last."""
+        """Whether it was closed at last sight."""
         return self._steady.is_on
 
     def update(self, shape: Vec, t: float) -> bool:
-        """Return whether landmarks, shape (21, 3), make the gesture at a time, [s]."""
+        """Return whether landmarks, (21, 3), gesture at ``t`` [s]."""
         return self._steady.update(self._look(shape), t)
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Gesture(ABC):
 
 
 class Fist(Gesture):
-    """Whether a hand is a fist."""
+    """A fist."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class Fist(Gesture):
 
 
 class Pinch(Gesture):
-    """Whether thumb and index touch."""
+    """Contact of thumb and index."""
 
     def _look(self, shape: Vec) -> bool | None:
         gap = compute_pinch(shape)

@@ -1,8 +1,4 @@
-"""A position between a camera's images, with continuous velocity.
-
-A cubic leads to each image's position and speed within a period; without images it
-rests.
-"""
+"""Position between images: cubics of continuous velocity, then rest."""
 
 from __future__ import annotations
 
@@ -28,12 +24,12 @@ class Glide:
         return self._period
 
     def begin(self, p: Vec) -> None:
-        """Start at a point, shape (3,), [m]."""
+        """Start at a point, (3,), [m]."""
         self._from = self._to = (p, np.zeros(3))
         self._t, self._point = -np.inf, None
 
     def aim(self, p: Vec, captured: float, t: float) -> None:
-        """Continue to a point, shape (3,), [m], captured and aimed at in [s]."""
+        """Continue to a point, (3,), [m]; both times are in [s]."""
         self._from = self.at(t)
         v = np.zeros(3)
         if self._point is not None:
@@ -47,7 +43,7 @@ class Glide:
         self._to, self._t = (p, v), t
 
     def at(self, t: float) -> tuple[Vec, Vec]:
-        """Return position [m] and velocity [m/s], shape (3,) each, at a time, [s]."""
+        """Return position [m] and velocity [m/s], (3,), at ``t`` [s]."""
         T = self._period
         s = (t - self._t) / T
         (p0, v0), (p1, v1) = self._from, self._to
@@ -62,7 +58,7 @@ class Glide:
         return p, v0 + s * (2.0 * b + 3.0 * s * a) / T
 
     def find_capture(self, t: float) -> float:
-        """Return the hand's time at the glide's position, [s]."""
+        """Return the glide's capture time, [s]."""
         if self._point is None:
             return t
         left = min(max(self._period - (t - self._t), 0.0), self._period)

@@ -1,6 +1,6 @@
-"""The wrist's orientation in the operator's axes.
+"""Wrist orientation in the operator's axes.
 
-Forward is the hand's direction until a press fixes it, as heading has no origin.
+Forward is the hand's direction until a press, as heading has no origin.
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ _LEAST = 0.3  # chosen: a hand that points up or down more than 73° has no head
 
 
 class Heading:
-    """Removes the heading that the hand had at the press.
+    """Removes the heading of the press.
 
     Attributes:
         is_known: The hand's direction has a heading.
     """
 
     def __init__(self, R_imu_hand: Vec) -> None:
-        """Take the sensor's mounting R_imu_hand, shape (3, 3)."""
+        """Take the mounting R_imu_hand, (3, 3)."""
         self._R_imu_hand = R_imu_hand
         self._psi = 0.0
         self.is_known = False
 
     def turn(self, quat_wxyz: Vec, *, is_fixed: bool) -> Vec:
-        """Return the hand's rotation in the operator's axes, shape (3, 3).
+        """Return the hand's rotation in the operator's axes, (3, 3).
 
-        Args:
-            quat_wxyz: The sensor's unit orientation, shape (4,).
-            is_fixed: Keep the heading.
+        ``quat_wxyz`` is the sensor's; ``is_fixed`` keeps the heading.
         """
         w, x, y, z = quat_wxyz
         R_world_hand = pin.Quaternion(w, x, y, z).toRotationMatrix() @ self._R_imu_hand

@@ -1,4 +1,4 @@
-"""Hand leader: a hand's place and its wrist's orientation in one sample."""
+"""Leader of a hand's position and wrist orientation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class HandImu(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with a gripper, whose pose is measured."""
+        """One hand with a gripper and a measured pose."""
         return LeaderInfo(
             limbs=(_LIMB,),
             is_measured=True,
@@ -86,7 +86,7 @@ class HandImu(Leader):
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the sensors in use, and the gestures of the other hand."""
+        """Limits of the sensors, and gestures."""
         camera, told = self.config.camera, []
         if not camera.recorded and camera.kind == "webcam":
             told.append(
@@ -109,11 +109,11 @@ class HandImu(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of images and packets need an open leader."""
+        """Checks that need images and packets."""
         return "whether the camera sees a hand and the wrist's sensor speaks"
 
     def preflight(self) -> list[str]:
-        """Return the missing files, ports and interpreters."""
+        """Return missing files, ports and interpreters."""
         camera, imu = self.config.camera, self.config.imu
         paths = {"camera.recorded": camera.recorded}
         if not camera.recorded:
@@ -132,10 +132,10 @@ class HandImu(Leader):
         return missing
 
     def open(self) -> None:
-        """Connect the camera and the wrist's sensor.
+        """Connect the camera and the sensor.
 
         Raises:
-            DeviceError: If one of them is missing.
+            DeviceError: If one is missing.
             MissingDependency: If a package is missing.
         """
         self._begin()
@@ -149,7 +149,7 @@ class HandImu(Leader):
             self._source = Devices(self.config, self.clock)
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest pose; None before the first hand."""
+        """Return the newest pose, or None."""
         source = self._source
         if source is None:
             return self._sample
@@ -167,7 +167,7 @@ class HandImu(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Release the press once the hand is not followed; sound the cues."""
+        """Release the press when the hand does not lead; sound cues."""
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
         follows = feedback.state in _FOLLOWS

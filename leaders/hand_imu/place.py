@@ -1,4 +1,4 @@
-"""Position of a hand in the operator's axes, from an image."""
+"""Position of a hand from an image."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from the operator is towards the camera, the operator's left is the image's righ
 
 
 def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | None:
-    """Return a hand's position, operator's axes, shape (3,), [m], or None.
+    """Return a hand's position, operator's axes, (3,), [m], or None.
 
-    ``palm``, wrist to root of the middle finger, [m], serves to guess depth; 0: no
-    guess.
+    ``palm``, wrist to middle finger's root, [m], gives depth; 0: none.
     """
     rows = list(_POINTS[point])
     z = hand.depth[rows]
@@ -43,9 +42,9 @@ def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | Non
 
 
 def guess_distance(frame: HandFrame, hand: Hand, palm: float) -> float | None:
-    """Return the distance of a hand of known size, [m], or None.
+    """Return a hand's distance, [m], or None.
 
-    It is the least-squares scale of the palm's landmarks under weak perspective.
+    It is the palm's least-squares scale under weak perspective.
     """
     length = float(np.linalg.norm(hand.shape[9] - hand.shape[0]))
     if palm <= 0.0 or length <= 0.0:

@@ -1,4 +1,4 @@
-"""Press of a bare hand: open and still in a box for a while (ARBot, A8)."""
+"""Press of an open, still hand in a box (ARBot, A8)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Press:
 
     Attributes:
         n: Presses so far.
-        asks_to_end: The other hand has been a fist for a while.
+        asks_to_end: The other hand made a fist for a while.
     """
 
     def __init__(self, hold: float) -> None:
-        """Begin without one; the hand has to stay for ``hold``, [s]."""
+        """Begin unpressed; a press takes ``hold``, [s]."""
         self._hold = hold
         self.is_held = False
         self.n = 0
@@ -30,13 +30,7 @@ class Press:
         self._fist: float | None = None
 
     def update(self, p: Vec | None, *, is_open: bool, t: float) -> None:
-        """Update the hand.
-
-        Args:
-            p: Position, shape (3,), [m], or None.
-            is_open: It is no fist.
-            t: Time, [s].
-        """
+        """Update the hand at p, (3,), [m], or None, and t, [s]."""
         if p is None:
             self.use_up()
         elif not is_open or self._shown is not None:
@@ -48,7 +42,7 @@ class Press:
             self.n += 1
 
     def take_other(self, *, is_shown: bool, is_fist: bool, t: float) -> None:
-        """Update the other hand at a time, [s]."""
+        """Update the other hand at ``t``, [s]."""
         self._shown = (t if self._shown is None else self._shown) if is_shown else None
         self._fist = (t if self._fist is None else self._fist) if is_fist else None
         if self._shown is not None and t - self._shown >= _SHOWN:

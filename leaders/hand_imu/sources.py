@@ -1,4 +1,4 @@
-"""Sources of hands and orientations: devices, or a recording."""
+"""Sources of hands: devices or a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAITING_NS = 33_333_333  # [ns] chosen: a camera's period
 
 
 class HandSource(Protocol):
-    """Source of hands from a camera and of the wrist's orientation."""
+    """Source of hands and wrist orientation."""
 
     @property
     def frame(self) -> HandFrame | None:
@@ -35,7 +35,7 @@ class HandSource(Protocol):
         """Whether the wrist has a sensor."""
 
     def begin(self) -> None:
-        """Start a recording, as the session is ready."""
+        """Start a recording."""
 
     @property
     def is_over(self) -> bool:
@@ -43,7 +43,7 @@ class HandSource(Protocol):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Descriptions of the current faults."""
+        """The current faults."""
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class HandSource(Protocol):
 
 
 class Recorded:
-    """Plays a recording once, on the leader's clock; its first image repeats before."""
+    """Plays a recording once; its first image repeats before."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         """Read a file.
@@ -111,7 +111,7 @@ class Recorded:
         return self._begin_ns is not None and self._compute_time() > self._stamps[-1]
 
     def begin(self) -> None:
-        """Play it from its first image on."""
+        """Play from the first image on."""
         if self._begin_ns is None:
             self._n_waiting, self._begin_ns = self._count_waiting() + 1, self._clock()
 
@@ -122,14 +122,13 @@ class Recorded:
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Counts of readings; always empty."""
+        """Always empty."""
         return ()
 
     def close(self) -> None:
         """Do nothing."""
 
     def _compute_time(self) -> int:
-        """Return the recording's time, [ns]."""
         return self._clock() - (self._begin_ns or 0) + self._stamps[0]
 
     def _count_waiting(self) -> int:
@@ -137,13 +136,13 @@ class Recorded:
 
 
 class Devices:
-    """A camera's tracker, and perhaps a sensor."""
+    """A camera's tracker, and an optional sensor."""
 
     def __init__(self, config: HandImuConfig, clock: Clock) -> None:
         """Connect the devices of a config.
 
         Raises:
-            DeviceError: With all devices that cannot be reached.
+            DeviceError: With all unreachable devices.
             MissingDependency: If a package is missing.
         """
         self._imu = None if config.imu is None else make_imu(config.imu, clock)
@@ -187,7 +186,7 @@ class Devices:
 
     @property
     def is_over(self) -> bool:
-        """Whether the source has ended; always False."""
+        """Always False."""
         return False
 
     @property

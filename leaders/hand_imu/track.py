@@ -1,6 +1,6 @@
-"""Path of a hand: the sum of its motions while seen.
+"""Path of a hand: the sum of its seen motions.
 
-Up to five images without the hand, or with a leap, are held through; then it is lost.
+Up to five images without the hand, or with a leap, are held through.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ class HandTrack:
     """The path of one hand.
 
     Attributes:
-        p: Output, shape (3,), [m].
-        is_known: The hand was seen recently.
+        p: Output, (3,), [m].
         n_held: Consecutive images held through.
     """
 
@@ -33,7 +32,7 @@ class HandTrack:
         self._n_agreeing = 0
 
     def update(self, p: Vec | None, t: float) -> bool:
-        """Take a position, shape (3,), [m], or None; return whether it was used."""
+        """Take a position, (3,), [m], or None; return its use."""
         if p is None or not np.isfinite(p).all() or self._is_leap(p, t):
             self.n_leaps += p is not None
             self._hold()

@@ -1,4 +1,4 @@
-"""Moves with the keys of a plain terminal."""
+"""Moves with a terminal's keys."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -12,7 +12,7 @@ from paprle.contracts.settings.sound import SoundSettings
 
 @settings
 class KeyboardConfig(SoundSettings):
-    """Speeds of the keys, and the time until they stop."""
+    """Speeds of the keys, and their time-out."""
 
     speed: Annotated[
         float, Gt(0), Le(1), Unit("m/s"), doc("Translation at level 9.")

@@ -1,4 +1,4 @@
-"""Keys from the bytes of a terminal, and their functions."""
+"""Keys of a terminal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class KeyParser:
         self._pending = bytearray()
 
     def parse(self, data: bytes) -> Iterator[str]:
-        """Yield keys: lower-case letters, arrows by name, "" for unknown ones."""
+        """Yield lower-case letters, arrows by name, "" for others."""
         for byte in data:
             if self._pending or byte == _ESCAPE:
                 self._pending.append(byte)
@@ -67,7 +67,6 @@ class KeyParser:
                 yield ""
 
     def _sequence(self) -> str | None:
-        """Return the key of a complete sequence, or None."""
         if len(self._pending) == 1:
             return None
         if chr(self._pending[1]) not in "[O":

@@ -1,4 +1,4 @@
-"""The keyboard as a device of seven axes; the session passes on its keys."""
+"""Keyboard as seven axes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
 
 class Keyboard(Leader):
-    """Emits axes, integrated since the sample before."""
+    """Emits axes, integrated since the last sample."""
 
     _parser: KeyParser
     _rates: Rates
@@ -53,7 +53,7 @@ class Keyboard(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with an axis for each degree of freedom and the gripper."""
+        """One hand with seven axes."""
         c = self.config
         return LeaderInfo(
             limbs=(_LIMB,),
@@ -78,8 +78,8 @@ class Keyboard(Leader):
         """Start with all keys up.
 
         Raises:
-            DeviceError: If there is no input, or no sound output.
-            MissingDependency: If sound is wanted and pygame is not installed.
+            DeviceError: Without input or sound output.
+            MissingDependency: If sound is wanted without pygame.
         """
         try:
             mode = os.fstat(self.config.fd).st_mode
@@ -94,7 +94,7 @@ class Keyboard(Leader):
                 self._speaker.open()
 
     def latest(self) -> LeaderSample | None:
-        """Read new keys and return the effect of those before."""
+        """Read new keys; return the effect of earlier ones."""
         now_ns = self.clock()
         data = self._read()
         if self._is_lost:
@@ -122,7 +122,7 @@ class Keyboard(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take a Stop, after which keys count as released; sound the cues."""
+        """Take a Stop, which releases keys; sound cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
@@ -141,7 +141,6 @@ class Keyboard(Leader):
         self._is_stopped = False
 
     def _read(self) -> bytes:
-        """Return pending bytes without waiting; record the end of input."""
         if self._is_lost or not select.select([self.config.fd], [], [], 0)[0]:
             return b""
         try:

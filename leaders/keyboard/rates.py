@@ -1,4 +1,4 @@
-"""Motions of the keys and their time-outs, as a terminal reports no releases."""
+"""Motions of keys with time-outs, as terminals report no releases."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from paprle.leaders.keyboard.keys import GRIPPER, MOTIONS
 
 
 class Rates:
-    """Motions that run until their own time-outs.
-
-    Attributes:
-        level: Speed in ninths.
-    """
+    """Motions with time-outs; ``level`` is the speed in ninths."""
 
     def __init__(self, config: KeyboardConfig) -> None:
         self.level = config.level
@@ -49,7 +45,7 @@ class Rates:
         self._until_ns.clear()
 
     def advance(self, now_ns: int) -> Iterator[tuple[Vec, float]]:
-        """Yield axes, shape (7,), and duration, [s], of each stretch."""
+        """Yield axes, (7,), and duration, [s], of each stretch."""
         while self._now_ns < now_ns and self._until_ns:
             end_ns = min(now_ns, *self._until_ns.values())
             if end_ns > self._now_ns:
@@ -59,7 +55,6 @@ class Rates:
         self._now_ns = max(self._now_ns, now_ns)
 
     def _find_axes(self) -> Vec:
-        """Return the current deflections, shape (7,); 1 is level 9."""
         directions = np.sum([MOTIONS[key] for key in self._until_ns], axis=0)
         scale = np.full(7, self.level / 9)
         scale[GRIPPER] = 1.0

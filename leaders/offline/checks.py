@@ -42,7 +42,7 @@ Mask = npt.NDArray[np.bool_]
 def clean(
     rows: Rows, max_gap: float, robot: RobotInfo | None = None
 ) -> tuple[Rows, Mask, Counter[str]]:
-    """Return playable rows, breaks behind rows, shape (n−1,), and counts.
+    """Return playable rows, breaks behind rows, (n−1,), and counts.
 
     ``max_gap`` is the longest bridged time between rows, [s].
     """
@@ -76,7 +76,7 @@ def clean(
 def find_loss(
     rows: Rows, breaks: Mask, counts: Counter[str], n_lines: int
 ) -> tuple[float, float]:
-    """Return the lost shares of a file's rows and of its time."""
+    """Return the lost shares of a file's rows and time."""
     n_lost = sum(n for what, n in counts.items() if what.endswith("dropped"))
     n_lost -= counts[f"{_DUPLICATES} dropped"]
     lost = float(np.diff(rows.t)[breaks].sum())
@@ -106,7 +106,6 @@ def _normalise(rows: Rows, quat_xyzw: Vec, counts: Counter[str]) -> Rows:
 
 
 def _is_in_order(t: Vec) -> Mask:
-    """Return a mask of the most rows with increasing stamps."""
     if (np.diff(t) > 0).all():
         return np.ones(len(t), dtype=bool)
     ends: list[float] = []  # smallest last stamp of a series of each length
@@ -126,15 +125,13 @@ def _is_in_order(t: Vec) -> Mask:
 
 
 def find_own_joints(names: Sequence[str], robot: RobotInfo | None) -> list[int]:
-    """Return the indices of the robot's joints by name; all if none matches."""
+    """Return the robot's joints by index; all if none matches."""
     own = () if robot is None else robot.joint_names
     known = [i for i, name in enumerate(names) if name in own]
     return known or list(range(len(names)))
 
 
 class _Joints:
-    """Columns that are joints."""
-
     def __init__(self, rows: Rows, robot: RobotInfo | None) -> None:
         self._index = find_own_joints(rows.joint_names, robot)
         self.names = [rows.joint_names[i] for i in self._index]
@@ -153,18 +150,16 @@ class _Joints:
         return replace(rows, q=q)
 
     def find_jumps(self, q: Vec, dt: Vec) -> Mask:
-        """Return where a joint jumps before the next row, shape (n−1,)."""
+        """Return jumps before the next row, (n−1,)."""
         return find_joint_jumps(q[:, self._index], dt, self._speeds)
 
 
 class _Judge:
-    """Finds breaks between rows."""
-
     def __init__(self, joints: _Joints, max_gap: float) -> None:
         self._max_gap, self._joints = max_gap, joints
 
     def find_breaks(self, rows: Rows) -> tuple[Mask, dict[str, Mask]]:
-        """Return gaps, and jumps by kind, shapes (n−1,)."""
+        """Return gaps, and jumps by kind, (n−1,)."""
         dt, jumps = _find_steps(rows.t), dict[str, Mask]()
         if rows.p is not None:
             distance = np.linalg.norm(np.diff(rows.p, axis=0), axis=1)
@@ -180,7 +175,7 @@ class _Judge:
         return np.asarray(np.any([gaps, *jumps.values()], axis=0))
 
     def drop_outliers(self, rows: Rows, counts: Counter[str]) -> Rows:
-        """Return rows without isolated ones and short stretches between two jumps."""
+        """Return rows without isolated ones and strays."""
         while len(rows.t):
             breaks = self.join(*self.find_breaks(rows))
             ends = np.concatenate([[True], breaks, [True]])
@@ -193,7 +188,6 @@ class _Judge:
         return rows
 
     def _find_strays(self, rows: Rows) -> Mask:
-        """Return a mask of short stretches between two jumps, shape (n,)."""
         is_stray = np.zeros(len(rows.t), dtype=bool)
         gaps, jumps = self.find_breaks(rows)
         breaks = np.flatnonzero(self.join(gaps, jumps))
@@ -205,5 +199,4 @@ class _Judge:
 
 
 def _find_steps(t: Vec) -> Vec:
-    """Return the time to each next row, [s]; longer for bunched stamps."""
     return np.maximum(np.diff(t), _SHORTEST_STEP)

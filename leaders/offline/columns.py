@@ -1,4 +1,4 @@
-"""Columns of a table's limb, by config or usual names."""
+"""Columns of a limb by config or name."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Columns:
     """Columns of one limb.
 
     Attributes:
-        euler: Indices of the angles, in their order.
+        euler: Angles, in their order.
         scale: Factor by column.
-        told: Description of columns and units.
+        told: Columns and units.
         assumed: Roles with assumed units.
     """
 
@@ -66,7 +66,7 @@ class Columns:
 def find_columns(
     path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
 ) -> Columns:
-    """Return the columns of a limb whose names begin with ``prefix``.
+    """Return the columns of a limb with a prefix.
 
     Raises:
         ConfigError: If stamps, poses or joints are missing.
@@ -75,8 +75,6 @@ def find_columns(
 
 
 class _Finder:
-    """Finds the columns of one limb."""
-
     def __init__(
         self, path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
     ) -> None:
@@ -240,7 +238,6 @@ class _Finder:
         given: str | None,
         usual: str,
     ) -> None:
-        """Apply the unit: configured, else the header's, else the usual."""
         said = [given or self._units[i] for i in columns]
         for i, unit in zip(columns, said, strict=True):
             if units.get(unit, 1.0) != 1.0:

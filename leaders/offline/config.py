@@ -16,7 +16,7 @@ from paprle.contracts.types import Reposture
 
 @settings
 class KeySettings:
-    """Which array of an NPZ holds what; usual names are found without being told."""
+    """Arrays of an NPZ by content; usual names are found."""
 
     time: Annotated[str | None, doc("Stamps, shape (n,), [s].")] = None
     q: Annotated[str | None, doc("Joint positions, shape (n, m), [rad].")] = None
@@ -39,7 +39,7 @@ Delimiter = Literal["auto", "comma", "semicolon", "tab", "space", "bar"]
 
 @settings
 class ColumnSettings:
-    """Which column of a table holds what; usual names are found without being told."""
+    """Columns of a table by content; usual names are found."""
 
     delimiter: Annotated[
         Delimiter, doc("What stands between columns; auto: found.")
@@ -86,7 +86,7 @@ _ORDER = re.compile(r"(?!(.)\1|.(.)\2)[xyz]{3}_(extrinsic|intrinsic)")
 
 @settings
 class UnitSettings:
-    """Units of a table or an NPZ; a header's ``x [mm]`` is read without being told."""
+    """Units; a header's ``x [mm]`` is read."""
 
     time: Annotated[
         Literal["s", "ms", "us", "ns"] | None, doc("Of stamps; absent: s.")
@@ -101,7 +101,7 @@ class UnitSettings:
 
 @settings
 class BagSettings:
-    """Which topics of a bag hold what; a bag with one usable topic needs nothing."""
+    """Topics of a bag; a single one is found."""
 
     topics: Annotated[
         Mapping[str, str],
@@ -133,7 +133,7 @@ class BagSettings:
 
 @settings
 class OfflineConfig:
-    """Which motion, how it is meant, and how it is played."""
+    """Recorded motion, its conventions and playback."""
 
     path: Annotated[
         str | None,

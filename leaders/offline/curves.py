@@ -1,4 +1,4 @@
-"""Rows of a motion as curves in time, separate at gaps."""
+"""Rows as curves, separate at gaps."""
 
 from __future__ import annotations
 
@@ -22,15 +22,12 @@ _HALF_OF_EACH = math.sqrt(2.0) - 1.0  # 1 / (1 + this)² is a half
 
 
 class Curve:
-    """A curve through rows; holds at both ends and over each gap."""
+    """A curve through rows; holds at both ends and over gaps."""
 
     def __init__(self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_]) -> None:
-        """Fit the curve between gaps.
+        """Fit the curve through t, (n,), rising, [s], and values, (n, k).
 
-        Args:
-            t: Stamps, shape (n,), rising, [s].
-            values: Shape (n, k).
-            breaks: Breaks behind rows, shape (n−1,).
+        ``breaks`` are behind rows, (n−1,).
         """
         cuts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(t)]
         spans = list(pairwise(cuts))
@@ -41,7 +38,7 @@ class Curve:
         ]
 
     def at(self, t: float) -> Vec:
-        """Return the row at source time ``t``, shape (k,)."""
+        """Return the row at source time ``t``, (k,)."""
         i = max(0, bisect_right(self._begins, t) - 1)
         part, begin, end = self._parts[i], self._begins[i], self._ends[i]
         if begin == end:
@@ -49,7 +46,6 @@ class Curve:
         return np.array(part(min(max(t, begin), end)))
 
     def _fit(self, t: Vec, values: Vec) -> Any:
-        """Return a curve with continuous acceleration."""
         return interpolate(t, values)
 
 

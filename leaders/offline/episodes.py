@@ -1,4 +1,4 @@
-"""Reader of the leader's motion in an own episode."""
+"""Reader of own episodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paprle.recording.reader import Episode
 
 
 def read_episode(path: Path) -> dict[str, Limb]:
-    """Return the leader's limbs of an MCAP file, while engaged.
+    """Return the leader's limbs while engaged.
 
     Raises:
         DeviceError: If nothing can be read.
@@ -77,7 +77,6 @@ def _read_axes(
 
 
 def _hold(opening: Vec) -> Vec | None:
-    """Fill gaps with the value before them, if any."""
     said = np.isfinite(opening)
     if not said.any():
         return None

@@ -1,4 +1,4 @@
-"""User code called at each played frame of AdaptiX (X27)."""
+"""User code for each frame of AdaptiX (X27)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from paprle.recording.others.adaptix import AdaptixFrame
 
 
 class FrameCalls:
-    """Calls a function once for each frame, in order, once due."""
+    """Calls a function once per due frame, in order."""
 
     def __init__(
         self, frames: Sequence[AdaptixFrame], begin: float, call: Callable[..., Any]
     ) -> None:
-        """Begin at a time of the file, [s]."""
         self._frames, self._begin, self._call = frames, begin, call
         self._n_told, self._last = 0, 0.0
 
     def play_to(self, t: float, *, is_over: bool) -> None:
-        """Call the function for each due frame; an earlier t, [s], restarts."""
+        """Call the function for due frames; an earlier t restarts."""
         if t < self._last:
             self._n_told = 0
         self._last = t

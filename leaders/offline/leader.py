@@ -1,4 +1,4 @@
-"""Recorded motion as a leader, checked before it moves."""
+"""Recorded motion as a leader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paprle.leaders.offline.track import Rows
 
 
 class Offline(Leader):
-    """Plays a motion while the session is engaged."""
+    """Plays a motion while engaged."""
 
     def __init__(self, config: OfflineConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -38,7 +38,7 @@ class Offline(Leader):
         self._robot: RobotInfo | None = None
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the limits of its joints."""
+        """Take the joint limits."""
         self._robot = robot
 
     @property
@@ -46,8 +46,8 @@ class Offline(Leader):
         """Contents of the files, read on first access.
 
         Raises:
-            ConfigError: If files, columns or arrays do not match the config.
-            DeviceError: If a file cannot be read, or has no motion.
+            ConfigError: If files do not match the config.
+            DeviceError: If a file is unreadable, or has no motion.
         """
         motion, _ = self._load()
         rows = {name: track.rows for name, track in motion.tracks.items()}
@@ -75,7 +75,7 @@ class Offline(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Findings in the files and their treatment."""
+        """Findings in the files."""
         return self._load()[0].notes
 
     def open(self) -> None:
@@ -112,7 +112,7 @@ class Offline(Leader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Run while the session is engaged, anew with each episode."""
+        """Run while engaged, anew with each episode."""
         self._playback.apply(feedback, self.clock())
 
     def close(self) -> None:
@@ -127,7 +127,6 @@ class Offline(Leader):
 
     @cached_property
     def _paths(self) -> dict[str, Vec]:
-        """Play times and poses of each limb, shape (n, 8)."""
         motion, timeline = self._load()
         paths = {}
         for name, track in motion.tracks.items():

@@ -1,4 +1,4 @@
-"""A checked motion from any kind of file."""
+"""A checked motion from any file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RecordedMotion:
     Attributes:
         tracks: By limb; time 0 is the first row of all.
         absolute: Limbs with poses in the follower's base.
-        period: Longest median time between a limb's rows, [s].
+        period: Longest median time between rows, [s].
         begin: File time at play time 0, [s].
     """
 
@@ -55,8 +55,8 @@ def load_motion(
     """Return the checked motion of all files.
 
     Raises:
-        ConfigError: If files, columns or arrays do not match the config.
-        DeviceError: If a file cannot be read, or has no motion.
+        ConfigError: If files do not match the config.
+        DeviceError: If a file is unreadable, or has no motion.
     """
     limbs, notes, periods, tracks = {}, [], [], {}
     for path, found in _read_files(config):

@@ -22,7 +22,7 @@ _FEWEST = 3  # chosen: so many different whole numbers are no chance
 
 
 def doubt_angles(path: Path, names: Sequence[str], angles: Vec) -> str:
-    """Return a doubt about assumed radians, shape (n, 3).
+    """Return a doubt about assumed radians, (n, 3), or "".
 
     Raises:
         ConfigError: If they cannot be [rad].
@@ -43,10 +43,10 @@ def doubt_angles(path: Path, names: Sequence[str], angles: Vec) -> str:
 
 
 def check_joints(path: Path, names: Sequence[str], q: Vec) -> None:
-    """Refuse joints, shape (n, m), too large for assumed radians.
+    """Check joints, (n, m), in assumed radians.
 
     Raises:
-        ConfigError: If one of them turns too far.
+        ConfigError: If one turns too far.
     """
     for name, values in zip(names, q.T, strict=True):
         low, high = _find_range(values)
@@ -60,7 +60,7 @@ def check_joints(path: Path, names: Sequence[str], q: Vec) -> None:
 
 
 def doubt_lengths(names: Sequence[str], p: Vec) -> str:
-    """Return a doubt about assumed metres, shape (n, 3), or nothing."""
+    """Return a doubt about assumed metres, (n, 3), or ""."""
     p = p[np.isfinite(p).all(axis=1)]
     spread = float(np.ptp(p, axis=0).max()) if len(p) else 0.0
     if not spread > _WIDE:
@@ -72,7 +72,7 @@ def doubt_lengths(names: Sequence[str], p: Vec) -> str:
 
 
 def doubt_opening(opening: Vec | None) -> str:
-    """Return a doubt about a gripper's openings, shape (n,), or nothing."""
+    """Return a doubt about a gripper's openings, (n,), or ""."""
     if opening is None:
         return ""
     low, high = _find_range(opening)
@@ -86,9 +86,9 @@ def doubt_opening(opening: Vec | None) -> str:
 
 
 def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
-    """Return a question on units that would make a motion, or nothing.
+    """Return a question on units that would make a motion, or "".
 
-    Stamps, shape (n,), are in assumed [s], positions, shape (n, 3), in assumed [m].
+    Stamps, (n,), are assumed in [s], positions, (n, 3), in [m].
     """
     steps = np.abs(np.diff(t[np.abs(t) < _ABSURD]))
     dt = float(np.median(steps)) if len(steps) else 0.0
@@ -106,7 +106,6 @@ def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
 
 
 def _is_whole(angles: Vec) -> bool:
-    """Return whether the numbers are whole, and too many for radians."""
     some = np.unique(angles[np.isfinite(angles)])
     return len(some) >= _FEWEST and bool((some == np.round(some)).all())
 

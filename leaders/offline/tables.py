@@ -1,4 +1,4 @@
-"""Text as a table with independent lines."""
+"""Text as a table of independent lines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ class Table:
 
     Attributes:
         separator: None: white space.
-        has_groups: The lines are ``t;x,y,z;w,x,y,z``.
-        told: Reading, if not plain.
+        has_groups: As in ``t;x,y,z;w,x,y,z``.
     """
 
     header: tuple[str, ...]
@@ -70,7 +69,7 @@ class Table:
 
 
 def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
-    """Return the table of a text, or None without data.
+    """Return the table of a text, or None.
 
     Raises:
         ConfigError: If the columns are unknown.
@@ -110,7 +109,6 @@ def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table
 def _read_plain(
     path: Path, lines: list[str], comments: Sequence[str], config: ColumnSettings
 ) -> Table:
-    """Return a table with its header in the first line, a comment or the config."""
     first = _find_separator(lines, config.delimiter)
     if config.names:
         return Table(config.names, lines, first, told=_tell(first))
@@ -156,7 +154,7 @@ def _read_titled(
 
 
 def split(line: str, separator: str | None) -> list[str]:
-    """Return the words of a line without quotes and white space."""
+    """Return the words, unquoted and stripped."""
     if '"' in line and separator is not None:
         try:
             rows = csv.reader(

@@ -1,4 +1,4 @@
-"""Map from play time to file time, with gaps."""
+"""Map from play time to file time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Moment:
 
     Attributes:
         source: File time, [s].
-        lost_until_ns: End of the current gap in play time, [ns], or 0.
+        lost_until_ns: End of a gap in play time, [ns], or 0.
     """
 
     source: float
@@ -26,7 +26,7 @@ class Moment:
 
 
 class Timeline:
-    """Scaled file time that stands still in gaps.
+    """File time that is scaled, and stands in gaps.
 
     Attributes:
         duration: Of the play, [s].

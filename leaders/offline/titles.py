@@ -1,4 +1,4 @@
-"""Search for a header between titles and units."""
+"""Search for a header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|[+-]?inf"
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Return the places of the header and of the first data, or None."""
+    """Return the header's and data's places, or None."""
     data = _find_data(rows)
     if not data:
         return None
@@ -30,12 +30,11 @@ def is_units(words: Sequence[str]) -> bool:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a number, with point or comma."""
+    """Return whether a word is a number, by point or comma."""
     return _NUMBER.fullmatch(word) is not None
 
 
 def _find_data(rows: Sequence[Sequence[str]]) -> int:
-    """Return the first of two equally long lines of numbers, or 0."""
     for i, words in enumerate(rows[:_MOST_TITLES]):
         following = rows[i + 1] if i + 1 < len(rows) else words
         if len(words) == len(following) > 1 and all(map(is_number, words)):

@@ -1,4 +1,4 @@
-"""Checked motion of one limb at any instant."""
+"""Checked motion of one limb."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Motion of one limb as rows of poses, joints or axes; the others are None.
+    """Rows of poses, joints or axes; the others are None.
 
     Attributes:
-        t: Stamps, shape (n,), [s].
-        p: Shape (n, 3), [m].
-        quat_xyzw: Shape (n, 4).
-        q: Shape (n, m), [rad].
-        opening: Of the gripper, shape (n,), 0 … 1.
-        axes: Deflections since the row before, shape (n, m).
-        mode: Counter of modes, shape (n,).
+        t: Stamps, (n,), [s].
+        p: (n, 3), [m].
+        quat_xyzw: (n, 4).
+        q: (n, m), [rad].
+        opening: 0 … 1, (n,).
+        axes: Since the row before, (n, m).
+        mode: Counter, (n,).
     """
 
     t: Vec
@@ -60,7 +60,7 @@ class Rows:
         )
 
     def numbers(self) -> Vec:
-        """Return all numbers but the stamps, shape (n, k)."""
+        """Return all numbers but the stamps, (n, k)."""
         kinds = self.p, self.quat_xyzw, self.q, self.axes
         parts = [x for x in kinds if x is not None]
         if self.opening is not None:
@@ -69,11 +69,11 @@ class Rows:
 
 
 class RowTrack:
-    """Motion between rows: C² curves if dense, else straight lines; gaps and ends hold.
+    """C² curves if dense, else straight lines; gaps and ends hold.
 
     Attributes:
-        rows: The rows, quaternions of unit norm.
-        breaks: Breaks behind rows, shape (n−1,).
+        rows: With unit quaternions.
+        breaks: Behind rows, (n−1,).
     """
 
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
@@ -90,8 +90,6 @@ class RowTrack:
 
 
 class _Axes:
-    """Deflections since the row before; none in gaps and at the end."""
-
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
         axes = np.zeros((len(rows.t) + 1, len(rows.axis_names)))
         if rows.axes is not None:
@@ -108,8 +106,6 @@ class _Axes:
 
 
 class _Dense:
-    """Curves through rows."""
-
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
         self._pose = self._q = self._opening = None
         if rows.p is not None and rows.quat_xyzw is not None:
@@ -152,7 +148,6 @@ class _Sparse:
             self._dopening = self._steps(np.diff(rows.opening))
 
     def _steps(self, steps: Vec) -> Vec:
-        """Return one step a row: none across a break or after the last."""
         steps = steps.copy()
         steps[self.breaks] = 0.0
         return readonly(np.concatenate([steps, np.zeros_like(steps[:1])]))
@@ -178,12 +173,10 @@ class _Sparse:
 
 
 def _rotations(quat_xyzw: Vec) -> Vec:
-    """Return rotation matrices, shape (n, 3, 3)."""
     return readonly([pin.Quaternion(row).toRotationMatrix() for row in quat_xyzw])
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return the orientations with continuous signs."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])
@@ -195,7 +188,6 @@ def _normalise(row: Vec) -> Vec:
 
 
 def _turns(quat_xyzw: Vec) -> Vec:
-    """Return the shorter turn to the next row, in its frame, (n−1, 3)."""
     a, b = quat_xyzw[:-1], quat_xyzw[1:]
     av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     vector = aw * bv - bw * av - np.cross(av, bv)  # of conj(a)·b

@@ -1,4 +1,4 @@
-"""Conversion of files' units to [m], [rad], [s] and quaternions."""
+"""Conversion of units to SI and quaternions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]$")
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """Return a column's name and its unit in brackets."""
+    """Return a column's name and bracketed unit."""
     found = _BRACKETS.search(name)
     if found is None or found[1].strip() not in _KNOWN:
         return name, ""
@@ -33,7 +33,7 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def is_unit(word: str) -> bool:
-    """Return whether a word is a known unit, or ``-``."""
+    """Return whether a word is a unit, or ``-``."""
     return word.strip("[]()").strip() in {*_KNOWN, "-", "1"}
 
 
@@ -48,14 +48,10 @@ def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
 
 
 def compute_quat_xyzw(angles: Vec, order: str) -> Vec:
-    """Return unit quaternions, shape (n, 4), of Euler angles.
+    """Return unit quaternions, (n, 4), of Euler angles, (n, 3), [rad].
 
-    Rz(γ)·Ry(β)·Rx(α) for α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
-    ``xyz_intrinsic``.
-
-    Args:
-        angles: In the order of the axes, shape (n, 3), [rad].
-        order: Axes, fixed (extrinsic) or moving (intrinsic).
+    Rz(γ)·Ry(β)·Rx(α) for ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for ``xyz_intrinsic``;
+    angles are in the axes' order.
     """
     axes, _, frame = order.partition("_")
     turns = [_turn(angles[:, i], axis) for i, axis in enumerate(axes)]
@@ -71,7 +67,6 @@ def _turn(angle: Vec, axis: str) -> Vec:
 
 
 def _multiply(a: Vec, b: Vec) -> Vec:
-    """Return the products of quaternions xyzw, shape (n, 4)."""
     av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     vector = aw * bv + bw * av + np.cross(av, bv)
     scalar = aw * bw - np.sum(av * bv, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""A policy as a leader: looks at the session and its cameras, and acts."""
+"""A policy as a leader."""
 
 from paprle.contracts.plugins import PluginSpec
 

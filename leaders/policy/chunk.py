@@ -18,8 +18,8 @@ class Chunk:
     """A policy's answer to one observation.
 
     Attributes:
-        stamp_ns: Of the observation and the first row, [ns].
-        rows: Actions, shape (k, n).
+        stamp_ns: Of observation and first row, [ns].
+        rows: Actions, (k, n).
         fps: [Hz].
     """
 
@@ -32,7 +32,7 @@ class Chunk:
         return int((now_ns - self.stamp_ns) * 1e-9 * self.fps + _ROUNDING)
 
     def find(self, now_ns: int, patience: float) -> Vec | None:
-        """Return the current row; None if the last is over for ``patience``, [s]."""
+        """Return the current row; None ``patience`` [s] after the last."""
         k = self.count(now_ns)
         late = (now_ns - self.stamp_ns) * 1e-9 - len(self.rows) / self.fps
         if late > patience:
@@ -43,7 +43,7 @@ class Chunk:
     def list_poses(
         self, decode: Callable[[Vec], Mapping[str, LimbCommand]], most: int
     ) -> dict[str, Vec]:
-        """Return times [s] and poses of the first rows by limb, shape (k, 8)."""
+        """Return times [s] and poses of the first rows by limb, (k, 8)."""
         found: dict[str, list[Vec]] = {}
         for k, row in enumerate(self.rows[:most]):
             for limb, command in decode(row).items():

@@ -13,7 +13,7 @@ from paprle.contracts.types import Reposture
 
 @settings(slots=False)
 class PolicyConfig(SightSettings):
-    """A policy, and how it is asked."""
+    """A policy and its queries."""
 
     function: Annotated[
         str, doc("The policy, module:name: a function, or a class without arguments.")

@@ -1,4 +1,4 @@
-"""Queries of a policy, with refusal of invalid answers."""
+"""Queries of a policy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Mind:
     """A policy with its observations and answers.
 
     Attributes:
-        is_ready: Its answers are valid and in time.
+        is_ready: Answers are valid and in time.
         refused: Refusals by reason.
     """
 
@@ -63,7 +63,7 @@ class Mind:
         self._is_first = True
 
     def ask(self, sight: Sight, now_ns: int) -> None:
-        """Ask for actions, unless the session's data are too old."""
+        """Ask for actions, unless data are too old."""
         missing = self._find_missing(sight, now_ns)
         if missing:
             self._refuse("not asked", missing)
@@ -85,7 +85,7 @@ class Mind:
         self._is_first = False
 
     def pop(self, now_ns: int) -> Thought | None:
-        """Return its newest valid answer, once."""
+        """Return the newest valid answer, once."""
         answer = self._thinker.pop()
         if answer is None:
             return None

@@ -1,4 +1,4 @@
-"""A policy as a leader: its actions become samples."""
+"""A policy as a leader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ALONE = (
 
 
 class Policy(SeeingLeader):
-    """Holds the robot's place until it drives, once the policy's answers are valid."""
+    """Holds the robot's pose, once answers are valid, until it drives."""
 
     config: PolicyConfig
 
@@ -117,7 +117,7 @@ class Policy(SeeingLeader):
         )
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample, without waiting for the policy."""
+        """Return the newest sample, without waiting."""
         now_ns = self.clock()
         self._playback.advance(now_ns)
         if self._mind is None:
@@ -134,7 +134,7 @@ class Policy(SeeingLeader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take the session's state; drop answers from before it drives."""
+        """Take the state; drop answers from before driving."""
         self._playback.apply(feedback, self.clock())
         drives = feedback.drives
         is_driving = feedback.is_engaged and (drives is None or any(drives))
@@ -154,7 +154,7 @@ class Policy(SeeingLeader):
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Counts of the policy's answers and refusals."""
+        """Counts of answers and refusals."""
         return () if self._mind is None else (self._mind.summarise(),)
 
     def close(self) -> None:
@@ -203,7 +203,6 @@ class Policy(SeeingLeader):
         return self._chunk.count(now_ns) >= min(self.config.execute or (n + 1) // 2, n)
 
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
-        """Take the policy's answer; return whether it has a new chunk."""
         # what was seen before it began to drive tells that it is ready, and what for
         thought = mind.pop(now_ns)
         if thought is not None and thought.chunk is not None and not self._is_driving:
@@ -220,7 +219,6 @@ class Policy(SeeingLeader):
         return True
 
     def _play(self, mind: Mind, now_ns: int) -> None:
-        """Emit the current action, or the unchanged command."""
         patience = self.config.max_age
         if self._chunk is None:
             if (now_ns - self._since_ns) * 1e-9 > patience:

@@ -24,7 +24,7 @@ def stay(observation: Observation) -> Any:
 
 
 def load_policy(config: PolicyConfig) -> Act:
-    """Return the policy of a config; it may have a ``reset`` method."""
+    """Return the config's policy, optionally with ``reset``."""
     if config.path:
         return OnnxPolicy(Path(config.path))
     return load_callable(config.function, "leader.function")
@@ -33,8 +33,8 @@ def load_policy(config: PolicyConfig) -> Act:
 class OnnxPolicy:
     """A network with a data set's columns as inputs.
 
-    Numbers are float32 of shape (1, n), images (1, 3, height, width) in 0 … 1, as in
-    LeRobot; the first output is (1, n), or a chunk (1, k, n).
+    Numbers are float32, (1, n), images (1, 3, height, width) in 0 … 1, as in LeRobot;
+    the first output is (1, n), or a chunk (1, k, n).
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,6 +1,6 @@
 """A policy in another local program, such as LeRobot's.
 
-The robot stays before its first action, and keeps the last one in silence.
+The robot stays before the first action, and keeps the last.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ class RemotePolicy:
         return self._stay(observation) if self._action is None else self._action
 
     def _stay(self, observation: Observation) -> Any:
-        """Return one place as long as the robot is driven."""
         # An arm stands a little below its command: sent to where it is seen, it sinks.
         if observation["session.state"] not in _DRIVEN:
             self._place = None
@@ -53,7 +52,6 @@ class RemotePolicy:
 
 
 def _write(value: Any) -> Any:
-    """Return a column for JSON; images as base64."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype == np.uint8:

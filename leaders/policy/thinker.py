@@ -1,4 +1,4 @@
-"""Queries of a policy, in a thread or at once."""
+"""Queries of a policy, optionally in a thread."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 
 class Thinker:
-    """A policy, perhaps with a thread; ``is_busy`` until it answers."""
+    """A policy; ``is_busy`` until it answers."""
 
     def __init__(self, policy: Act, *, is_waited_for: bool) -> None:
         self._policy = policy

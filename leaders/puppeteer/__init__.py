@@ -1,4 +1,4 @@
-"""Arms of Dynamixel servos in the operator's hands, any number of them."""
+"""Arms of Dynamixel servos as leaders."""
 
 from paprle.contracts.plugins import PluginSpec
 

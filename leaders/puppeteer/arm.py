@@ -1,7 +1,7 @@
-"""One arm of the rig: servo angles to URDF joints.
+"""One arm: servo angles to URDF joints.
 
-q = sign · (angle − offset) / gear, servo torque = sign · tau / gear. After a loss of
-power, the turn puts the joint nearest to its reset pose.
+q = sign · (angle − offset) / gear, servo torque = sign · tau / gear. After a power
+loss, the turn is the nearest to the reset pose.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ AnyServo = ServoSettings | GripperServoSettings
 
 @dataclass(frozen=True, slots=True)
 class ArmState:
-    """An arm at one instant: arm joints, then the gripper's, shape (n,).
+    """An arm at one instant: arm joints, then the gripper's, (n,).
 
     Attributes:
         q: [rad].
         dq: [rad/s].
-        tau: [N·m]; NaN without a current sensor.
-        opening: Of the gripper, 0 … 1, or None.
+        tau: [N·m]; NaN without a sensor.
+        opening: 0 … 1, or None.
     """
 
     q: Vec
@@ -47,12 +47,11 @@ class ArmState:
 
 
 class Arm:
-    """One arm and its servos' places on their bus.
+    """One arm and its servos.
 
     Attributes:
         joint_names: Arm joints, then the gripper's.
-        n_arm: Number of arm joints.
-        reset_q: Rest pose of the arm joints, shape (n_arm,), [rad].
+        reset_q: Rest pose of the arm joints, (n_arm,), [rad].
     """
 
     def __init__(self, name: str, settings: PuppetSettings, first: int) -> None:
@@ -79,7 +78,7 @@ class Arm:
 
     @property
     def servo_specs(self) -> tuple[ServoSpec, ...]:
-        """Its servos for their bus."""
+        """Its servos."""
         return tuple(
             ServoSpec(
                 servo.id,
@@ -120,7 +119,7 @@ class Arm:
         return bool(np.isfinite(reading.angle[self.place]).all())
 
     def convert(self, reading: Reading) -> ArmState:
-        """Return the state of its joints from a complete reading."""
+        """Return the state from a complete reading."""
         angle, epoch = reading.angle[self.place], reading.epoch[self.place]
         if (epoch != self._epoch).any():
             expected = self._offset + self._per_q * self._q_near
@@ -143,7 +142,7 @@ class Arm:
         return min(max(opening, 0.0), 1.0)
 
     def find_distance(self, state: ArmState) -> float:
-        """Return the largest joint distance to the reset pose, [rad]."""
+        """Return the largest distance to the reset pose, [rad]."""
         return float(np.abs(state.q[: self.n_arm] - self.reset_q).max())
 
     def to_servos(self, tau: Vec) -> Vec:
@@ -153,12 +152,12 @@ class Arm:
 
 
 def find_twin(servo: AnyServo) -> int | None:
-    """Return the id of the second servo at a joint, or None."""
+    """Return a joint's second servo id, or None."""
     return servo.twin if isinstance(servo, ServoSettings) else None
 
 
 def count_motors(servo: AnyServo) -> int:
-    """Return the number of servos at its joint."""
+    """Return the number of servos at the joint."""
     return 1 if find_twin(servo) is None else 2
 
 
@@ -170,7 +169,7 @@ def stand_still(state: ArmState) -> ArmState:
 
 @lru_cache(maxsize=64)
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
-    """Return the cached array of a mounting, so that infos compare equal."""
+    """Return a cached mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
 
 

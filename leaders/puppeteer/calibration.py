@@ -1,4 +1,4 @@
-"""A guided calibration, as a generator of questions that returns config keys."""
+"""Guided calibration, a generator of questions."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def calibrate(
     """Calibrate ``limb/joint``, or all joints, of an opened, limp rig.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        Keys of the ``leader``, and of the ``rig`` (``feedback.rig``) for friction.
+        Keys of the ``leader``, and of the ``rig`` (``feedback.rig``).
 
     Raises:
         ConfigError: If there is no such joint.
@@ -81,18 +81,16 @@ def calibrate(
 
 
 def _positive(friction: float) -> float:
-    """Round a friction, but not to zero."""
     return max(round(friction, _DIGITS), 10.0**-_DIGITS)
 
 
 def find_position(angle: float, servo: AnyServo) -> float:
-    """Return a joint's position by its servo's angle, in the turn about 0, [rad]."""
+    """Return a joint's position in the turn about 0, [rad]."""
     turned = servo.sign * (angle - servo.offset)
     return float(wrap(np.array(turned)) / servo.gear)
 
 
 def _find_heaviest(scale: Scale, q: Vec, i: int) -> float:
-    """Return the joint's largest weight on a swing, [N·m]."""
     places = np.tile(q, (3, 1))
     places[:, i] += (-FAR, 0.0, FAR)
     return max(abs(float(scale.weigh(place)[i])) for place in places)
@@ -109,8 +107,6 @@ def _with_keys(
 
 
 class _ArmSession:
-    """The dialogue about one arm."""
-
     def __init__(self, arm: Arm, bus: BusThread) -> None:
         self._arm, self._bus = arm, bus
         self._names = tuple(f"{arm.name}/{joint}" for joint in arm.joint_names)
@@ -188,7 +184,6 @@ class _ArmSession:
             return None
 
     def _find_q(self, arm: Arm) -> Vec:
-        """Return the joints by the measured keys, shape (n,), [rad]."""
         angle = stand(self._bus, _WATCH).angle[arm.place]
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""Mistakes between the keys of a puppeteer's YAML."""
+"""Mistakes in a puppeteer's YAML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEAST_RANGE = 0.1  # [rad] chosen: a gripper that moves less than this is misca
 
 
 def find_mistakes(config: PuppeteerConfig) -> list[str]:
-    """Return all mistakes in a rig's config."""
+    """Return all mistakes in the config."""
     if not config.limbs:
         return [
             "leader.limbs: expected at least one arm, got none; copy a "

@@ -13,7 +13,7 @@ from paprle.contracts.settings.base import settings
 
 @settings
 class ServoSettings:
-    """A servo at a joint: q = sign · (angle of the servo − offset) / gear."""
+    """A servo: q = sign · (angle − offset) / gear."""
 
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
     model: Annotated[str, doc("Model, for example xl330-m288.")]
@@ -45,7 +45,7 @@ class ServoSettings:
 
 @settings
 class GripperServoSettings:
-    """The servo of a gripper or trigger."""
+    """Servo of a gripper or trigger."""
 
     joint: Annotated[str, doc("Its joint in the leader's URDF.")]
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
@@ -74,7 +74,7 @@ class GripperServoSettings:
 
 @settings
 class PuppetSettings:
-    """One arm: where it is plugged in, what it looks like, which servos it has."""
+    """One arm: port, URDF and servos."""
 
     port: Annotated[str, doc("Serial port; several arms may share one.")]
     urdf: Annotated[str, Unit("path"), doc("URDF of this arm alone.")]

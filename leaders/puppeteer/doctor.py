@@ -1,4 +1,4 @@
-"""Examination of a rig, which reads registers but writes none."""
+"""Examination of a rig, without writing."""
 
 from __future__ import annotations
 
@@ -124,7 +124,6 @@ def _examine_servo(
 def _compare_supply(
     wire: Wire, tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Yield servos with less voltage than others of one supply."""
     volts = {i: 0.1 * table["Present Input Voltage"] for i, table in tables.items()}
     for servo_id, own in volts.items():
         low, high = (
@@ -168,7 +167,6 @@ def _judge_watchdogs(
 
 
 def _judge_torques(wire: Wire, servos: Sequence[ServoSpec]) -> Iterator[Finding]:
-    """Yield servos whose torque is their model's."""
     unweighed = [s.id for s in servos if is_small(s.model) and s.torque_map is None]
     if unweighed:
         yield (
@@ -207,7 +205,6 @@ def _search(
 def _examine_readings(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
-    """Read as a session does, without servos with a fatal problem."""
     bus = Bus(wire, settings.servos, time.monotonic_ns)
     bus.assume_present()
     n_damaged, n_failed = wire.packets.n_damaged, sum(wire.n_failed.values())

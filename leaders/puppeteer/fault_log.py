@@ -1,4 +1,4 @@
-"""Warnings of servo faults, and a summary of the buses."""
+"""Warnings of servo faults, and bus summaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ServoFaultLog:
         self._told: dict[tuple[str, int], str] = {}
 
     def update(self, buses: Mapping[str, ServoBus]) -> list[str]:
-        """Return a line for each servo that newly failed or recovered."""
+        """Return a line for each new failure or recovery."""
         found = {
             (port, servo_id): text
             for port, bus in buses.items()
@@ -48,7 +48,7 @@ class ServoFaultLog:
 def find_limp_joints(
     arms: Sequence[Arm], snapshots: Mapping[str, Snapshot], lost: Collection[str]
 ) -> tuple[str, ...]:
-    """Return joints without torque, and all of lost arms."""
+    """Return joints without torque, with lost arms'."""
     if not lost and not any(snapshot.limp for snapshot in snapshots.values()):
         return ()
     return tuple(
@@ -60,7 +60,7 @@ def find_limp_joints(
 
 
 def summarise_buses(buses: Mapping[str, ServoBus]) -> Iterator[str]:
-    """Yield the counters of each bus, and remedies."""
+    """Yield each bus's counters, and remedies."""
     for port, bus in buses.items():
         n, n_failed = bus.counters, sum(bus.n_failed.values())
         if n.n_cycles:

@@ -1,4 +1,4 @@
-"""Search for all servos of a port, of either maker, at any rate; writes nothing."""
+"""Search for a port's servos, without writing."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PATIENCE = 0.1  # [s] chosen: a servo answers within 2 ms, an adapter within 16
 
 
 def find_servos(port: str, at_least: int) -> list[FoundServo]:
-    """Return the servos of a port by id; rates are searched until enough are found.
+    """Return a port's servos by id, ``at_least`` so many, at any rate.
 
     Raises:
-        DeviceError: If the port does not open, none answers, several have one id, a
-            model is unknown, or they have several rates.
+        DeviceError: If the port does not open, none answers, ids are shared, a model
+            is unknown, or rates differ.
     """
     found: list[FoundServo] = []
     try:
@@ -43,7 +43,6 @@ def find_servos(port: str, at_least: int) -> list[FoundServo]:
 
 
 def _scan(port: str) -> Iterator[list[FoundServo]]:
-    """Yield the servos of each protocol and rate, the usual ones first."""
     first, *others = BAUD_RATES
     yield _scan_dynamixel(port, first)
     has_feetech = find_spec("scservo_sdk") is not None
@@ -72,7 +71,6 @@ def _scan_dynamixel(port: str, baud: int) -> list[FoundServo]:
 
 
 def _examine(wire: Wire, servo_id: int, number: int) -> FoundServo:
-    """Return a servo with the id that it obeys beside its own."""
     model = find_name(number)
     if model not in model_names():
         known = ", ".join(model_names())
@@ -117,7 +115,6 @@ def _refuse_twins(port: str, ids: list[int]) -> None:
 
 
 def _judge(port: str, found: list[FoundServo]) -> None:
-    """Refuse what no arm is made of."""
     if not found:
         more = "" if find_spec("scservo_sdk") else _FEETECH_MISSING
         rates = ", ".join(map(str, BAUD_RATES))

@@ -1,4 +1,4 @@
-"""Friction of a joint from a swing under its own motor's torque; pure.
+"""Friction of a joint by a swing; pure.
 
 tau = J·ddq + b·dq + c·sign(dq) + g0 + g1·cos q + g2·sin q, by least squares.
 """
@@ -41,7 +41,7 @@ class Friction:
 
 
 class Excitation:
-    """Torque that grows until the joint moves far enough."""
+    """Torque that grows until the joint moves."""
 
     def __init__(self, cap: float) -> None:
         self._cap = cap
@@ -49,7 +49,7 @@ class Excitation:
         self._peak = cap
 
     def __call__(self, t: float, angle: float) -> float | None:
-        """Return the torque at a time and angle, or None at the end."""
+        """Return the torque, or None at the end."""
         if t > DURATION:
             return None
         if self._start is None:
@@ -63,10 +63,10 @@ class Excitation:
 
 
 def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
-    """Return the friction of a swing; arrays have shape (m,), in SI units.
+    """Return the friction of a swing; arrays (m,), SI units.
 
     Raises:
-        ValueError: If the swing does not show it.
+        ValueError: If it does not show.
     """
     if len(t) < _LEAST or float(np.ptp(q)) < _MOVED:
         moved = float(np.ptp(q)) if len(q) else 0.0

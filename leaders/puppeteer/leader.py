@@ -1,4 +1,4 @@
-"""Puppeteers: arms of servos that the operator moves, and that render torque.
+"""Puppeteers: arms of servos, which render torque.
 
 ``latest`` and ``apply`` may be called from two threads; each port has its own.
 """
@@ -42,7 +42,7 @@ _MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
 class Puppeteer(Leader):
-    """Emits joints of any number of arms and renders torques."""
+    """Emits joints and renders torques of any number of arms."""
 
     config: PuppeteerConfig
     _state: SessionState | None
@@ -84,7 +84,7 @@ class Puppeteer(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Slow adapters, faulty watchdogs, and the start of an episode."""
+        """Slow adapters, faulty watchdogs, and an episode's start."""
         latencies = {port: read_latency_timer(port) for port in self._buses}
         found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
         hint = self.info.engage_hint
@@ -101,7 +101,7 @@ class Puppeteer(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of servos need open ports."""
+        """Checks that need open ports."""
         return "whether every servo answers and is well; `paprle doctor` tells"
 
     def take_warnings(self) -> list[str]:
@@ -110,7 +110,7 @@ class Puppeteer(Leader):
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Faults of each bus, and servos whose torque may be on."""
+        """Faults of buses, and servos whose torque may be on."""
         return tuple(summarise_buses(self._buses))
 
     def open(self) -> None:
@@ -133,7 +133,7 @@ class Puppeteer(Leader):
             raise DeviceError(f"leader 'puppeteer': {listed}")
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest joints of all arms; any thread, never blocks."""
+        """Return the newest joints; any thread, never blocks."""
         with self._lock:
             snapshots = {
                 port: snapshot
@@ -161,7 +161,7 @@ class Puppeteer(Leader):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether session and arms wait, without signals."""
+        """Whether session and arms are idle."""
         return self._state == _WAITING and self._samples.is_quiet
 
     def close(self) -> None:
@@ -178,11 +178,11 @@ class Puppeteer(Leader):
         return [text] if text else []
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Examine the closed rig, for ``paprle doctor``."""
+        """Examine the closed rig."""
         yield from diagnose(self.arms, make_buses(self.config))
 
     def set_up(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Set up the closed rig's servos, for ``paprle setup-servos``."""
+        """Set up the closed rig's servos."""
         try:
             return (
                 yield from set_up_servos(self.arms, make_buses(self.config), joints)
@@ -191,7 +191,7 @@ class Puppeteer(Leader):
             raise DeviceError(f"leader 'puppeteer': {err}") from err
 
     def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Guide a calibration of the opened rig, for ``paprle calibrate``."""
+        """Guide a calibration of the opened rig."""
         self._is_calibrating = True
         return self._calibrate(joints)
 
@@ -204,7 +204,6 @@ class Puppeteer(Leader):
     def _choose_calibration(
         self, joints: Sequence[str]
     ) -> Generator[str, str, dict[str, Any]]:
-        """Return the dialogue for the maker of the servos."""
         threads = {p: b for p, b in self._buses.items() if isinstance(b, BusThread)}
         limp = {p: b for p, b in self._buses.items() if not isinstance(b, BusThread)}
         if not limp:
@@ -222,7 +221,7 @@ class Puppeteer(Leader):
 
     @property
     def buses(self) -> Mapping[str, ServoBus]:
-        """The buses by port."""
+        """Buses by port."""
         return self._buses
 
     def _forget(self) -> None:
@@ -233,7 +232,6 @@ class Puppeteer(Leader):
         self._rendered: dict[str, Vec] = {}
 
     def _make_torque(self, port: str, wanted: Mapping[str, Vec]) -> Vec:
-        """Return torques of a port's servos, [N·m]; lost arms get none."""
         arms, lost = self._on_port[port], self._samples.presence.lost
         tau = np.zeros(sum(len(arm.servos) for arm in arms))
         for arm in arms:

@@ -1,4 +1,4 @@
-"""Sign, offset and range from the angles of a calibration; pure."""
+"""Sign, offset and range; pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _GRIPPER = 0.2  # [rad] chosen: a trigger that moves less cannot be held half op
 
 
 def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
-    """Return the servo's sign, 1 or -1, from a positive motion of joint ``i``.
+    """Return the servo's sign by a positive motion of joint ``i``.
 
-    ``before`` and ``after`` are servo angles, shape (n,), [rad].
+    ``before`` and ``after`` are servo angles, (n,), [rad].
 
     Raises:
         ValueError: If it hardly moved, or another one moved.
@@ -50,10 +50,9 @@ def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
 
 
 def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
-    """Return the servo's angle at joint position 0, within half a turn, [rad].
+    """Return the servo's angle at joint 0, within half a turn, [rad].
 
-    ``angle`` and ``q`` [rad] belong to one pose; ``gear`` is servo turns by joint
-    turns.
+    ``angle`` and ``q`` [rad] are one pose; ``gear`` is servo over joint turns.
     """
     return float(wrap(np.array(angle - sign * gear * q)))
 
@@ -61,10 +60,9 @@ def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
 def find_gripper(
     shut: float, wide: float, closed: float, opened: float, gear: float
 ) -> dict[str, float]:
-    """Return a gripper's keys ``sign``, ``offset`` and ``open`` from its ends.
+    """Return a gripper's keys ``sign``, ``offset`` and ``open``.
 
-    Servo angles ``shut`` and ``wide`` belong to joint positions ``closed`` and
-    ``opened``, [rad]; ``gear`` is turns of the servo a turn of the joint.
+    Servo angles ``shut`` and ``wide`` are at joints ``closed`` and ``opened``, [rad].
 
     Raises:
         ValueError: If it hardly moved.

@@ -1,4 +1,4 @@
-"""Comparison of an arm's joints with its URDF's limits and its rest pose."""
+"""Check of an arm's pose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
 
 
 def examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Compare an arm's joints with its URDF's limits and its rest pose."""
+    """Compare joints with limits and the rest pose."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:

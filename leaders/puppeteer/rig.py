@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # its SDK belongs to another extra
 
 
 def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:
-    """Return the arms with their places on the buses."""
+    """Return the arms with their servos' places."""
     arms: list[Arm] = []
     used: dict[str, int] = {}
     for name, settings in config.limbs.items():
@@ -50,7 +50,7 @@ def make_buses(config: PuppeteerConfig) -> dict[str, BusSettings]:
 def make_bus(
     settings: BusSettings, arms: Sequence[Arm], clock: Callable[[], int]
 ) -> ServoBus:
-    """Return the closed bus of a port by the maker of its servos."""
+    """Return the closed bus of a port."""
     mine = [arm for arm in arms if arm.settings.port == settings.path]
     if is_feetech(settings.servos[0].model):
         from paprle.leaders.puppeteer.feetech.bus import (  # noqa: PLC0415

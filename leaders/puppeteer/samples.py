@@ -1,4 +1,4 @@
-"""Samples of the operator from the buses' snapshots."""
+"""Samples of the buses' snapshots."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _AT_REST = 0.2  # [rad/s] chosen: eight counts of a servo's velocity; hands are 
 
 
 class SampleMaker:
-    """Makes the samples of one opened rig, in one thread at a time.
+    """Makes one opened rig's samples, in one thread at a time.
 
     Attributes:
-        sample: The newest, or None.
         is_quiet: The arms stand, without signals.
     """
 
@@ -50,7 +49,7 @@ class SampleMaker:
         *,
         is_engaged: bool,
     ) -> LeaderSample | None:
-        """Return the newest sample, renewed if due, at a time, [ns]."""
+        """Return the newest sample, renewed if due at ``now_ns``."""
         seqs = [snapshot.seq for snapshot in snapshots.values()]
         if seqs == self._seen:
             return self.sample

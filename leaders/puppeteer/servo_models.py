@@ -1,4 +1,4 @@
-"""Known models of servos, of either maker."""
+"""Known servo models."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def model_names() -> tuple[str, ...]:
 
 
 def has_torque(model: str) -> bool:
-    """Return whether a model follows a torque; Feetech's hold positions."""
+    """Return whether a model follows torques; Feetech's do not."""
     return dynamixel.has_torque(model)
 
 
 def find_stall_torque(model: str) -> float:
-    """Return the stall torque of a known model, [N·m]."""
+    """Return a known model's stall torque, [N·m]."""
     found = _STALL.get(model)
     return dynamixel.find_stall_torque(model) if found is None else found

@@ -1,4 +1,4 @@
-"""Servos of an arm that has no settings yet, for ``paprle new-leader``."""
+"""Servos of an arm without settings."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ _FEETECH: Mapping[str, Any] = {"rate": 200.0, "timeout": 0.02}  # chosen: as so1
 
 
 class PuppeteerServos(ServoSearch):
-    """Servos of Dynamixel or Feetech on one port."""
+    """Dynamixel or Feetech servos on one port."""
 
     def __init__(self) -> None:
         self._bus: ServoBus | None = None
         self._baud = 0
 
     def list_ports(self) -> tuple[str, ...]:
-        """Return the serial devices of this computer."""
+        """Return the serial devices."""
         return list_ports()
 
     def find(self, port: str, at_least: int) -> list[FoundServo]:
-        """Return the servos of a port; raises as the base class."""
+        """Return a port's servos; raises as the base."""
         return find_servos(port, at_least)
 
     def open(self, port: str, servos: Sequence[FoundServo]) -> None:
-        """Open the port with limp servos; second ones are not read."""
+        """Open the port, limp; second servos are not read."""
         self.close()
         self._baud = servos[0].baud
         config = _make_config(port, servos)
@@ -91,7 +91,7 @@ class PuppeteerServos(ServoSearch):
     def make_settings(
         self, name: str, joints: Sequence[MountedServo], gripper: MountedGripper | None
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """Return the leader's keys, and LeRobot's file of Feetech's servos."""
+        """Return the leader's keys, and LeRobot's file, if Feetech."""
         arm: dict[str, Any] = {"port": ""}
         tree: dict[str, Any] = {"type": "puppeteer", "baud": self._baud}
         if is_feetech(joints[0].model):
@@ -123,12 +123,10 @@ class PuppeteerServos(ServoSearch):
         return tree | {"limbs": {"arm": arm}}, {}
 
     def _find_rate(self, n: int) -> float:
-        """Return the readings a second that the bus has time for, [Hz]."""
         most = self._baud / (10 * _BYTES * n) / 2.0
         return float(min(_RATE, max(_LEAST_RATE, 10.0 * (most // 10.0))))
 
     def _list_stored(self) -> list[tuple[int, int]]:
-        """Return id and homing offset [counts] of each servo."""
         bus = self._bus
         if bus is None or isinstance(bus, BusThread):
             raise DeviceError("servos: expected an open port of Feetech's, got none")
@@ -139,7 +137,6 @@ class PuppeteerServos(ServoSearch):
 
 
 def _make_config(port: str, servos: Sequence[FoundServo]) -> PuppeteerConfig:
-    """Return settings by which found servos can be read."""
     twins = {servo.obeys: servo.id for servo in servos if servo.obeys is not None}
     settings = {
         f"servo{servo.id}": ServoSettings(

@@ -1,4 +1,4 @@
-"""Guided setup of a rig's servos, as a generator of questions."""
+"""Guided set-up of servos, a generator of questions."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from paprle.leaders.puppeteer.setup_dialogue import Goals, describe_goal, set_up
 def set_up_servos(
     arms: Sequence[Arm], buses: Mapping[str, BusSettings], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Set the ids, the rate and no return delay of ``limb/joint``, or of all.
+    """Set ids, rate and zero return delay of ``limb/joint``, or of all.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        Set-up ``servos``, a line each.
+        ``servos``, a line each.
 
     Raises:
-        ConfigError: If there is no such joint, or no servo has such a rate.
+        ConfigError: For an unknown joint or unsupported rate.
     """
     goals = {
         port: dict(_list_goals(arms, settings)) for port, settings in buses.items()
@@ -80,7 +80,6 @@ def _list_goals(
 
 
 def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
-    """Set up a port's servos: at once if all have their ids."""
     found = _find_all(wire, goals)
     if len(found) < len(goals):
         return (

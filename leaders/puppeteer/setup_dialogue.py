@@ -1,4 +1,4 @@
-"""Questions of a servo set-up, one servo after the other."""
+"""Questions of a servo set-up."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def set_up_each(
     """Ask for each servo alone, and set it up.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        What was set up, a line each.
+        A line for each servo.
     """
     done: list[str] = []
     for name, goal in goals.items():
@@ -41,7 +41,7 @@ def set_up_each(
 
 
 def describe_goal(name: str, goal: Goal) -> str:
-    """Return a line on a servo that was set up."""
+    """Return a line on a set-up servo."""
     also = "" if goal.second is None else f", obeys id {goal.second} too"
     return (
         f"{name}: id {goal.spec.id}{also}, {goal.baud} [bit/s], return delay 0 [µs], "

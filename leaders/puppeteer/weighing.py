@@ -1,9 +1,9 @@
-"""Torque of a joint's servo by its current, against the arm's weight; pure.
+"""Torque of a servo by its current, against weight; pure.
 
     gain · f(I) = J ddq + b dq + c sign(dq) + g(q)
 
-by least squares over all swings, with f for the motor's current and for the supply's;
-the better fit counts.
+by least squares over all swings, with f for the motor's or the supply's current, by
+fit.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _CLEARER = 0.8  # chosen: a kind that fits no better than so is no other kind
 
 
 class Swung(NamedTuple):
-    """One swing of a joint; arrays have shape (m,).
+    """One swing of a joint; arrays (m,).
 
     Attributes:
         t: [s].
-        dq: Of the joint, [rad/s].
+        dq: [rad/s].
         current: In the joint's sense, [A].
         weight: By the URDF, [N·m].
     """
@@ -68,7 +68,7 @@ class Scale:
         self._model.gravity.linear = base @ upright.T @ np.array([0.0, 0.0, -_G])
 
     def weigh(self, q: Vec) -> Vec:
-        """Return the holding torques at q, shape (n,), [N·m]."""
+        """Return the holding torques at q, (n,), [N·m]."""
         full = np.zeros(self._model.nq)
         full[self._columns] = q
         weight = pin.computeGeneralizedGravity(self._model, self._data, full)
@@ -76,7 +76,7 @@ class Scale:
 
 
 def fit_torques(model: TorqueMap, swings: Sequence[Swung]) -> TorqueMap:
-    """Return kind and gain of a servo's torque by its swings.
+    """Return kind and gain of a servo's torque.
 
     Raises:
         ValueError: If the swings do not show it.
@@ -106,7 +106,6 @@ def _other(model: TorqueMap) -> Kind:
 
 
 def _fit(torques: TorqueMap, swings: Sequence[Swung]) -> tuple[float, float]:
-    """Return the gain, and the rest share of the weights' variance."""
     parts, weights = [], []
     for one in swings:
         made = np.array([torques.find_torque(float(i)) for i in one.current])

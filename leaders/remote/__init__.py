@@ -1,4 +1,4 @@
-"""A leader that is on another host."""
+"""A leader on another host."""
 
 from paprle.contracts.plugins import PluginSpec
 

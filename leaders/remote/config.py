@@ -1,4 +1,4 @@
-"""YAML settings of a leader on another host."""
+"""YAML settings of a remote leader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings.core import LinkSettings
 
 @settings
 class RemoteConfig:
-    """Properties of the operator's leader, and the link to its host."""
+    """The operator's leader, and the link to its host."""
 
     limbs: Annotated[
         tuple[str, ...], doc("Its limbs, in the order of the operator's leader.")

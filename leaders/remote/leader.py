@@ -1,4 +1,4 @@
-"""A leader on another host, as samples of this host."""
+"""Robot's end of the link to a leader."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RemoteLeader(FarLeader):
         return ()
 
     def open(self) -> None:
-        """Open the robot's end of the link.
+        """Open the link.
 
         Raises:
             DeviceError: If peer, key or network is missing.
@@ -89,7 +89,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def is_alive(self) -> bool:
-        """Whether its host has sent since the last call."""
+        """Whether its host has sent since last asked."""
         return self._side is not None and self._side.take_life()
 
     def observe(self, view: SessionView) -> None:
@@ -113,7 +113,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Traffic counts of the link."""
+        """Traffic counts."""
         return () if self._side is None else (self._side.summarise(),)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Any ROS device as a leader: what it publishes drives any follower."""
+"""Any ROS device as a leader."""
 
 from paprle.contracts.plugins import PluginSpec
 

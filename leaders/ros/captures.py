@@ -1,6 +1,6 @@
-"""Capture times of messages: spaced as their sender's stamps, on our clock.
+"""Capture times on our clock, with the sender's spacing.
 
-Arrivals are only as even as the network and the times at which it is asked.
+Arrivals carry jitter of network and polling.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from paprle.hardware.ros.sender_stamps import SenderStamps
 
 
 class Captures:
-    """Newest arrival and capture of ``n`` streams, by our clock.
+    """Newest arrival and capture of ``n`` streams.
 
-    A header that advances gives the spacing, else the time of sending, else arrival.
+    An advancing header gives the spacing, else the sending time, else arrival.
     """
 
     def __init__(self, n: int, longest: float) -> None:
-        """Begin; no capture counts as earlier than ``longest`` [s] before arrival."""
+        """Limit captures to ``longest`` [s] before arrival."""
         self._longest_ns = round(1e9 * longest)
         self._headers, self._sources = SenderStamps(n), SenderStamps(n)
         self._arrived_ns, self._captured_ns = np.zeros((2, n), dtype=np.int64)
@@ -38,12 +38,12 @@ class Captures:
     def note(
         self, ours: Sequence[int], header_ns: int, source_ns: int, now_ns: int
     ) -> None:
-        """Note a message of some streams.
+        """Note a message of the streams ``ours``.
 
         Args:
-            ours: Indices of its streams.
-            header_ns: Stamp of its header, by the sender's clock, [ns]; 0: none.
-            source_ns: Time of sending, by its middleware's clock, [ns]; 0: unknown.
+            ours: Indices.
+            header_ns: Stamp, by the sender's clock, [ns]; 0: none.
+            source_ns: Sending time, by its middleware's clock, [ns]; 0: unknown.
             now_ns: Arrival, by our clock, [ns].
         """
         index = list(ours)

@@ -15,7 +15,7 @@ from paprle.hardware.ros.transports.choice import NodeSettings
 
 @settings
 class GripperConfig:
-    """A joint of the device that stands for the gripper."""
+    """A joint of the device, for the gripper."""
 
     joint: Annotated[str, doc("Its name in the JointState of this limb.")]
     closed: Annotated[float, Unit("rad or m"), doc("Its position at opening 0.")]
@@ -46,7 +46,7 @@ class LimbConfig:
 
 @settings
 class JoyConfig:
-    """The operator's controls on a Joy: buttons by number, counted from 0."""
+    """The operator's controls on a Joy: buttons by number from 0."""
 
     topic: Annotated[str, doc("Topic of the Joy.")] = "/joy"
     deadman: Annotated[
@@ -61,7 +61,7 @@ class JoyConfig:
 
 @settings
 class RosLeaderConfig(NodeSettings):
-    """Settings of the node and of the topics it subscribes to."""
+    """Settings of the node and its topics."""
 
     limbs: Annotated[Mapping[str, LimbConfig], doc("Limbs by name.")] = field(
         default_factory=dict

@@ -1,7 +1,4 @@
-"""Newest command of each limb and Joy; age counts from arrival.
-
-Sender stamps give the spacing of captures alone.
-"""
+"""Newest commands and Joy; age counts from arrival."""
 
 from __future__ import annotations
 
@@ -26,12 +23,7 @@ _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are 
 
 
 class RosDevice:
-    """Decodes the messages of a device's topics and keeps the newest.
-
-    Attributes:
-        n_refused: Unusable messages.
-        frames: Frames of poses.
-    """
+    """Decodes a device's messages and keeps the newest."""
 
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
         self._config, self._clock = config, clock
@@ -80,7 +72,7 @@ class RosDevice:
 
     @property
     def captured_ns(self) -> int:
-        """Capture of the limb whose newest command is the oldest, [ns], or 0."""
+        """Capture of the oldest limb, [ns], or 0."""
         return min(times.captured_ns for times in self._times.values())
 
     def find_silent(self) -> list[str]:
@@ -88,7 +80,7 @@ class RosDevice:
         return [name for name, slot in self._slots.items() if slot.value is None]
 
     def describe_silence(self, name: str) -> str:
-        """Return a limb's missing topic, or the refusal."""
+        """Return a limb's missing topic or refusal."""
         if name in self._refused:
             return self._refused[name]
         if name in self._parts:
@@ -108,7 +100,7 @@ class RosDevice:
         return found + self.frames.take_warnings()
 
     def make_commands(self) -> dict[str, LimbCommand]:
-        """Return the newest command of each limb."""
+        """Return each limb's newest command."""
         opening = self._read_axis()
         commands = {n: slot.value or LimbCommand() for n, slot in self._slots.items()}
         return {
@@ -119,17 +111,17 @@ class RosDevice:
         }
 
     def is_pressed(self, button: int | None, *, otherwise: bool) -> bool:
-        """Return whether a fresh Joy holds a button; ``otherwise`` without one."""
+        """Return whether a fresh Joy holds a button, or ``otherwise``."""
         if button is None:
             return otherwise
         return self.is_joy_fresh() and self.is_down(button)
 
     def is_joy_fresh(self) -> bool:
-        """Return whether a Joy has come within ``max_age``."""
+        """Return whether a Joy came within ``max_age``."""
         return self._joy.compute_age(self._clock()) <= self._config.max_age
 
     def is_down(self, button: int) -> bool:
-        """Return whether the newest Joy holds a button down."""
+        """Return whether the newest Joy holds a button."""
         joy = self._joy.value
         buttons = () if joy is None else joy.buttons
         return button < len(buttons) and bool(buttons[button])

@@ -1,4 +1,4 @@
-"""Frames of poses, and the static transforms that join them."""
+"""Frames of poses, joined by static transforms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HeardFrames:
             bus.subscribe(_TOPIC, TRANSFORMS, lambda data: self._take(bus, data), _QOS)
 
     def convert(self, limb: str, frame_id: str, T: pin.SE3) -> pin.SE3:
-        """Return a limb's pose T in the one frame of that limb.
+        """Return a pose T in the limb's one frame.
 
         Raises:
             MessageError: If no transform joins the two frames.
@@ -53,7 +53,7 @@ class HeardFrames:
         return moved
 
     def find_refusal(self, limb: str) -> str:
-        """Return the reason of a limb's last refusal, or nothing."""
+        """Return a limb's last refusal, or ""."""
         return self._refusals.get(limb, "")
 
     @property

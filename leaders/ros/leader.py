@@ -1,4 +1,4 @@
-"""ROS leader: one sample of the newest messages."""
+"""ROS leader: a sample of the newest messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RosLeader(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of topics need the graph."""
+        """Checks that need the graph."""
         return "whether its topics are sent, and in which frames their poses are"
 
     @property
@@ -95,7 +95,7 @@ class RosLeader(Leader):
     def latest(self) -> LeaderSample | None:
         """Return the newest commands; invalid while a topic is silent.
 
-        After a failure of the middleware the last sample grows old.
+        After a middleware failure it grows old.
         """
         if self._bus is None:
             return None
@@ -109,7 +109,7 @@ class RosLeader(Leader):
         return self._sample
 
     def take_warnings(self) -> list[str]:
-        """Return failures of the middleware and lost dead-men."""
+        """Return middleware failures and lost dead-men."""
         warnings = []
         if self._failure and not self._is_failure_told:
             self._is_failure_told = True
@@ -137,7 +137,6 @@ class RosLeader(Leader):
         return bool(self._device.find_refused())
 
     def _make_sample(self) -> LeaderSample:
-        """Make a sample, numbered anew if the device sent something."""
         device, joy = self._device, self.config.joy or JoyConfig()
         arrived_ns = device.arrived_ns
         limbs = device.make_commands()
@@ -169,7 +168,6 @@ class RosLeader(Leader):
         return device.is_down(joy.deadman)
 
     def _has_lost_deadman(self, joy: JoyConfig) -> bool:
-        """Return whether silence released the dead-man, every 10 s at most."""
         now_ns = self.clock()
         if not self._is_deadman_silent(joy) or now_ns - self._told_ns < _TELL_NS:
             return False

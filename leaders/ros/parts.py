@@ -19,15 +19,13 @@ _MOST_NAMES = 1000  # chosen: a sender that makes up names fills no memory
 
 
 class LimbParts:
-    """Newest position and times of each joint of a limb.
+    """Newest position and times of each joint.
 
     Attributes:
         refusal: Reason against the topic, or empty.
-        times: Arrivals and captures of its joints.
     """
 
     def __init__(self, name: str, config: LimbConfig, longest: float) -> None:
-        """Prepare; see ``Captures`` for ``longest``, [s]."""
         self._name, self._config = name, config
         gripper = config.gripper
         self._wanted = (*config.joints, *([gripper.joint] if gripper else []))
@@ -53,11 +51,11 @@ class LimbParts:
 
         Args:
             joints: The message.
-            now_ns: Its arrival, [ns].
-            source_ns: Time of its sending, see ``Captures.note``.
+            now_ns: Arrival, [ns].
+            source_ns: Sending time, see ``Captures.note``.
 
         Raises:
-            MessageError: If a position is not finite, names are ambiguous, or two
+            MessageError: If a position is not finite, names are ambiguous, or
                 publishers contradict each other.
         """
         if any(name not in self._seen for name in joints.names):

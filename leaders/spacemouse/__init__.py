@@ -1,4 +1,4 @@
-"""Moves with a mouse of six axes."""
+"""Moves with a six-axis mouse."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -28,7 +28,7 @@ Role = Literal[
 
 @settings
 class SpacemouseConfig(AxisSettings):
-    """Which mouse, and how fast it moves."""
+    """The mouse and its speeds."""
 
     path: Annotated[
         str, Unit("path"), doc("Its device (/dev/hidraw3); empty: the first found.")

@@ -1,4 +1,4 @@
-"""A mouse of six axes as a leader: its cap sets speeds."""
+"""Six-axis mouse as a leader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INSTALL = "pip install 'paprle[spacemouse]'"
 
 
 class Spacemouse(Leader):
-    """Emits six axes of the cap, and one of two buttons for the gripper."""
+    """Emits six axes, and two buttons for the gripper."""
 
     _axes: list[float]
     _pressed: Counter[str]
@@ -38,11 +38,7 @@ class Spacemouse(Leader):
     _seq: int
 
     def __init__(self, config: SpacemouseConfig, clock: Clock) -> None:
-        """Make it.
-
-        Raises:
-            ConfigError: If a button has no number.
-        """
+        """Raise ConfigError for an unnumbered button."""
         super().__init__(config, clock)
         wrong = [
             f"leader.buttons: expected numbers from 0 to {_MOST_BUTTONS - 1}, got "
@@ -59,7 +55,7 @@ class Spacemouse(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with an axis for each degree of freedom."""
+        """One hand with six axes."""
         return LeaderInfo(
             limbs=(_LIMB,),
             emits="axes",
@@ -80,7 +76,7 @@ class Spacemouse(Leader):
 
         Raises:
             DeviceError: If it is missing or forbidden.
-            MissingDependency: If hidapi is not installed.
+            MissingDependency: Without hidapi.
         """
         self._start()
         with opening("leader 'spacemouse'", _INSTALL, MouseError, SoundError):
@@ -121,13 +117,13 @@ class Spacemouse(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take a Stop, after which a resting cap counts as released; sound the cues."""
+        """Take a Stop, which releases a resting cap; sound cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
 
     def take_warnings(self) -> list[str]:
-        """Return that the mouse left, returned, or fell silent."""
+        """Return departures, returns and silence."""
         told, self._warnings = self._warnings, []
         return told
 
@@ -154,7 +150,6 @@ class Spacemouse(Leader):
         self._down = down
 
     def _watch(self, now_ns: int) -> None:
-        """Warn when the mouse comes or goes; release a silent deflected one."""
         device = self._device
         if device.is_there != self._was_there:
             self._was_there = device.is_there

@@ -1,4 +1,4 @@
-"""Teach-in as a leader: poses that were kept are played, smoothly."""
+"""Teach-in: kept poses are played smoothly."""
 
 from paprle.contracts.plugins import PluginSpec
 

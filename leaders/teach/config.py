@@ -12,7 +12,7 @@ from paprle.contracts.settings.plugin import SightSettings
 
 @settings(slots=False)
 class TeachConfig(SightSettings):
-    """Location of the poses, and how they are played."""
+    """File and playback of poses."""
 
     path: Annotated[
         str, Unit("path"), doc("YAML of the poses; made when the first one is kept.")

@@ -1,4 +1,4 @@
-"""Monotone C¹ curve through rows, within speeds and accelerations.
+"""Monotone C¹ curve within speeds and accelerations.
 
 References:
     Fritsch, Butland: A method for constructing local monotone piecewise cubic
@@ -38,18 +38,12 @@ class Curve:
     """The quickest curve found.
 
     Attributes:
-        t: Time at each row, shape (k,), [s].
+        t: Time at each row, (k,), [s].
         duration: [s].
     """
 
     def __init__(self, rows: Vec, waits: Vec, bounds: tuple[Bounds, ...]) -> None:
-        """Fit the curve.
-
-        Args:
-            rows: Shape (k, n), two at least.
-            waits: Stand at each row, shape (k,), [s].
-            bounds: For all columns.
-        """
+        """Fit the curve through rows, (k, n), with waits, (k,), [s]."""
         stays = np.repeat(np.arange(len(rows)), 1 + (waits > 0.0))
         self._rows = rows[stays]
         self._pauses = np.zeros(len(stays) - 1)
@@ -65,7 +59,7 @@ class Curve:
         self.duration = float(self._t[-1])
 
     def compute(self, t: float) -> Vec:
-        """Return the row at a time, shape (n,), held at both ends."""
+        """Return the row at ``t`` [s], (n,), held at both ends."""
         t = min(max(t, 0.0), self.duration)
         i = min(int(np.searchsorted(self._t, t, side="right")) - 1, len(self._h) - 1)
         h, y0, y1 = self._h[i], self._rows[i], self._rows[i + 1]
@@ -78,7 +72,6 @@ class Curve:
         return np.asarray(y0 + rise + h * s * (1.0 - s) * ((1.0 - s) * d0 - s * d1))
 
     def _guess(self) -> Vec:
-        """Return too short times between rows, shape (k−1,), [s]."""
         times = np.zeros(len(self._rows) - 1)
         for one in self._bounds:
             steps = np.diff(self._rows[:, one.columns], axis=0)
@@ -97,7 +90,6 @@ class Curve:
         self._h *= max(float(self._find_excess().max()), 1.0)
 
     def _find_excess(self) -> Vec:
-        """Return the factor on the time between rows, shape (k−1,)."""
         h, steps = self._h[:, None], np.diff(self._rows, axis=0)
         slopes = self._find_slopes()
         d0, d1 = slopes[:-1], slopes[1:]
@@ -116,7 +108,6 @@ class Curve:
         return excess
 
     def _find_slopes(self) -> Vec:
-        """Return the slope at each row, shape (k, n), 0 at both ends."""
         slopes = np.zeros_like(self._rows)
         h = self._h[:, None]
         secants = np.diff(self._rows, axis=0) / h

@@ -1,6 +1,6 @@
 """Teach-in leader: keeps commanded poses and plays them.
 
-A kept command closes a gripper again, and lets no arm sag further.
+Kept commands close a gripper again, and let no arm sag further.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ALONE = (
 
 
 class Teach(SeeingLeader):
-    """Holds the robot's place until it drives, and then passes the poses."""
+    """Holds the robot's pose until it drives, then plays."""
 
     config: TeachConfig
     keeps_poses = True
@@ -114,8 +114,8 @@ class Teach(SeeingLeader):
         """Read the poses.
 
         Raises:
-            DeviceError: If they are unreadable, or out of the robot's reach.
-            ConfigError: If there are none to play.
+            DeviceError: If they are unreadable, or unreachable.
+            ConfigError: If there are none.
         """
         self._start()
         self._poses = self._read()
@@ -152,7 +152,7 @@ class Teach(SeeingLeader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Keep or play on request; take the session's state."""
+        """Keep or play on request."""
         self._playback.apply(feedback, self.clock())
         is_between = feedback.state is SessionState.RESETTING
         is_next = feedback.episode != self._episode or is_between
@@ -173,7 +173,7 @@ class Teach(SeeingLeader):
             self._begin()
 
     def take_warnings(self) -> Sequence[str]:
-        """Return new notes on kept or refused poses."""
+        """Return notes on kept or refused poses."""
         told, self._told = self._told, []
         return told
 

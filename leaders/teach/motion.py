@@ -24,7 +24,7 @@ _TURNED = 1e-9  # [rad] a turn that is none
 
 
 class TaughtMotion:
-    """One path through poses, from the robot's place.
+    """Path through poses, from the robot's current one.
 
     Attributes:
         duration: [s].
@@ -37,7 +37,6 @@ class TaughtMotion:
         poses: Sequence[TaughtPose],
         config: TeachConfig,
     ) -> None:
-        """Plan the path through the taught limbs' poses."""
         make = _JointParts if config.emits == "joints" else _PoseParts
         columns: list[Vec] = []
         bounds: list[Bounds] = []
@@ -56,14 +55,12 @@ class TaughtMotion:
         self.duration = self._curve.duration
 
     def compute(self, t: float) -> Mapping[str, LimbCommand]:
-        """Return the command of each limb at a time, [s]."""
+        """Return each limb's command at ``t`` [s]."""
         row = self._curve.compute(t)
         return {name: part.make(row[at]) for name, (at, part) in self._parts.items()}
 
 
 class _JointParts:
-    """A limb's columns: joints and opening."""
-
     def __init__(
         self,
         robot: RobotInfo,
@@ -85,13 +82,10 @@ class _JointParts:
             self.rows = np.column_stack([q, _list_openings(stays)])
 
     def make(self, row: Vec) -> LimbCommand:
-        """Return the command of a row."""
         return LimbCommand(q=readonly(row[: self._n]), opening=_read(row, self._n))
 
 
 class _PoseParts:
-    """A limb's columns: eef position, turned angle and opening."""
-
     def __init__(
         self,
         robot: RobotInfo,
@@ -120,7 +114,6 @@ class _PoseParts:
             self.rows = np.column_stack([self.rows, _list_openings(stays)])
 
     def make(self, row: Vec) -> LimbCommand:
-        """Return the command of a row."""
         i = int(np.searchsorted(self._angles, row[3], side="right")) - 1
         i = min(i, len(self._axes) - 1)
         turned = pin.exp3((row[3] - self._angles[i]) * self._axes[i])
@@ -146,7 +139,7 @@ def _read(row: Vec, n: int) -> float | None:
 
 
 def make_command(limb: LimbInfo, stay: LimbPose, emits: Emits) -> LimbCommand:
-    """Return a command to hold a limb's joints or pose."""
+    """Return a command to hold a limb."""
     if emits == "pose":
         return LimbCommand(
             T_leader_base_leader_eef=stay.T_base_eef, opening=stay.opening

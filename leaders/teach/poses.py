@@ -1,4 +1,4 @@
-"""YAML file of kept poses; new ones are appended."""
+"""YAML file of kept poses."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class LimbPose:
     """Pose of a limb.
 
     Attributes:
-        q: Joint positions by name, [rad] or [m].
+        q: By joint, [rad] or [m].
         xyz: The eef in the limb's base, [m].
         rpy: ``rpy_xyz_extrinsic``, [rad].
-        opening: Of the gripper, 0 … 1, or None.
+        opening: 0 … 1, or None.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
@@ -52,7 +52,7 @@ class LimbPose:
 
 @dataclass(frozen=True, kw_only=True)
 class TaughtPose:
-    """One pose of all taught limbs; ``wait`` is in [s]."""
+    """One pose of all limbs; ``wait`` is in [s]."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
 
@@ -73,7 +73,7 @@ _READER: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def read_poses(path: Path, robot: str) -> list[TaughtPose]:
-    """Return the poses of a file, if any, for the named robot.
+    """Return the named robot's poses of a file, if any.
 
     Raises:
         OSError: If it cannot be read.
@@ -88,11 +88,11 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
     """Append a pose to a file atomically.
 
     Returns:
-        Their new number.
+        The new number of poses.
 
     Raises:
         OSError: If it cannot be written.
-        ValueError: If the file is invalid, or does not end with its poses.
+        ValueError: If the file is invalid, or continues after its poses.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     before = _parse(path, text, robot) if text.strip() else []
@@ -113,7 +113,7 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
 def make_limb_pose(
     q: dict[str, float], T_base_eef: pin.SE3, opening: float | None
 ) -> LimbPose:
-    """Return a limb's pose of joints [rad] or [m], eef and gripper."""
+    """Return a limb's pose; q is in [rad] or [m]."""
     x, y, z = T_base_eef.translation.tolist()
     a, b, c = pin.rpy.matrixToRpy(T_base_eef.rotation).tolist()
     return LimbPose(q=q, xyz=(x, y, z), rpy=(a, b, c), opening=opening)

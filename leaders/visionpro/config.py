@@ -12,7 +12,7 @@ from paprle.contracts.settings.sound import SoundSettings
 
 @settings
 class VisionproConfig(SoundSettings):
-    """Address of the headset, and the hands that lead."""
+    """Address of the headset, and the leading hands."""
 
     host: Annotated[str, MinLen(1), doc("The address that its app shows.")]
     port: Annotated[int, Ge(1), Le(65_535), doc("Of the app.")] = (

@@ -1,4 +1,4 @@
-"""Vision Pro leader: one sample of its streamed hands."""
+"""Vision Pro leader: one sample of the streamed hands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOUND = "pip install 'paprle[sound]'"
 
 
 class Visionpro(Leader):
-    """One headset, one or two hands, and their grips as one dead-man."""
+    """One headset, one or two hands, and their common dead-man."""
 
     config: VisionproConfig
 
@@ -51,7 +51,7 @@ class Visionpro(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of the headset need its stream."""
+        """Checks that need the stream."""
         return "whether the headset's app answers"
 
     def open(self) -> None:
@@ -59,7 +59,7 @@ class Visionpro(Leader):
 
         Raises:
             DeviceError: If it does not answer.
-            MissingDependency: If grpcio is not installed.
+            MissingDependency: Without grpcio.
         """
         self._sample, self._fault = None, ""
         c = self.config
@@ -107,14 +107,14 @@ class Visionpro(Leader):
         self._speaker.tell(*loudness)
 
     def take_warnings(self) -> list[str]:
-        """Return new faults of the headset."""
+        """Return new faults."""
         fault = "" if self._headset is None else self._headset.fault
         is_other, self._fault = fault != self._fault, fault
         return [f"leader 'visionpro': {fault}"] if fault and is_other else []
 
     @property
     def closing_notes(self) -> list[str]:
-        """Counts of its messages, jumps and refused hands."""
+        """Counts of messages, jumps and refused hands."""
         if self._headset is None:
             return []
         device, n_refused = self._headset.device, self._headset.n_refused

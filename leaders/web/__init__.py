@@ -1,4 +1,4 @@
-"""The session's page as a leader: handles in the picture, keys, sliders, a gamepad."""
+"""Session's page as a leader."""
 
 from paprle.contracts.plugins import PluginSpec
 

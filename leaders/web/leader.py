@@ -1,6 +1,6 @@
-"""The session's page as a leader: its hands become samples.
+"""Session's page as a leader.
 
-While the dead-man is held, a sample is as old as the page's message (A1).
+A held dead-man makes a sample as old as the page's message (A1).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Web(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """The robot's limbs, moved by hand and not measured."""
+        """The robot's limbs, not measured."""
         c, limbs = self.config, tuple(self._limbs)
         return LeaderInfo(
             limbs=limbs,
@@ -105,7 +105,7 @@ class Web(Leader):
         self._start()
 
     def hear(self, hands: Hands) -> None:
-        """Take the newest input of the page."""
+        """Take the page's newest input."""
         before = self._hands
         if before is hands:
             return
@@ -114,7 +114,7 @@ class Web(Leader):
         self._hands = hands
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample; None before the first message."""
+        """Return the newest sample, or None."""
         now_ns, hands, before = self.clock(), self._hands, self._sample
         if hands is None:
             return before
@@ -149,7 +149,6 @@ class Web(Leader):
         return {limb: command for limb, command in made.items() if command is not None}
 
     def _make_command(self, limb: str, hands: Hands) -> LimbCommand | None:
-        """Return the command of a limb; None to hold."""
         row = self._rows.get(limb, 0)
         pose = hands.poses[row]
         if not np.isfinite(pose).all():

@@ -1,4 +1,4 @@
-"""A phone in the hand, or hands at a headset, through a page in its browser."""
+"""A phone or headset, through a browser's page."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -42,7 +42,7 @@ class AppConfig:
 
 @settings
 class SightSettings:
-    """The robot's camera that the headset shows: observers.sight sends it."""
+    """The robot's camera in the headset, sent by observers.sight."""
 
     host: Annotated[str, doc("Address of the host where observers.sight runs.")]
     key: Annotated[str, Unit("path"), doc("Its secret: the file of link.key.")]
@@ -63,7 +63,7 @@ class SightSettings:
 
 @settings
 class WebxrConfig(WebSettings):
-    """Settings of the page, the device that opens it, and its hands."""
+    """Settings of the page, its device and hands."""
 
     device: Annotated[
         Literal["phone", "headset"],

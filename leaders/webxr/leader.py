@@ -27,7 +27,7 @@ from paprle.leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
 
 
 class Webxr(Leader):
-    """One phone or headset, one or two hands, and one dead-man of all."""
+    """One phone or headset, one or two hands, a common dead-man."""
 
     config: WebxrConfig
 
@@ -62,11 +62,11 @@ class Webxr(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Checks of the device need an open page."""
+        """Checks that need an open page."""
         return f"whether a {self.config.device} opens its page"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report that this machine lacks the configured address."""
+        """Report that the configured address is not this machine's."""
         try:
             find_place(self.config.listen)
         except WebError as err:
@@ -79,7 +79,7 @@ class Webxr(Leader):
         Raises:
             DeviceError: If nothing can be served, or the camera's host or key is
                 invalid.
-            MissingDependency: If a package for its pictures is missing.
+            MissingDependency: Without a package for pictures.
         """
         self.close()
         self._sample = None

@@ -14,7 +14,7 @@ from paprle.recording.others.adaptix import CLOSED, parse_adaptix
 
 
 def read_adaptix(where: object, text: str, config: OfflineConfig) -> Limb:
-    """Return the motion of its gripper, in the axes of its world.
+    """Return the gripper's motion, in its world's axes.
 
     Raises:
         DeviceError: If there is no frame.

@@ -1,4 +1,4 @@
-"""Reader of the named arrays of an NPZ, without objects."""
+"""Reader of an NPZ's named arrays."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _BROKEN = (
 
 
 def read_npz(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Return one limb for each name; keys begin with a configured limb's name.
+    """Return a limb for each name, its keys' prefix.
 
     Raises:
-        ConfigError: If arrays are missing or do not fit together.
+        ConfigError: If arrays are missing or do not fit.
         DeviceError: If the file cannot be read.
     """
     try:
@@ -78,8 +78,6 @@ def _readable(npz: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
 
 
 class _Arrays:
-    """The arrays of one limb."""
-
     def __init__(
         self,
         path: Path,

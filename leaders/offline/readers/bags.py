@@ -1,4 +1,4 @@
-"""Reader of the topics of bags of ROS 2 and ROS 1."""
+"""Reader of ROS 2 and ROS 1 bags."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def read_bag(
 def _find_topics(
     bag: Bag, names: tuple[str, ...], config: OfflineConfig
 ) -> dict[str, str]:
-    """Return the topic of each limb: configured, or the only usable one."""
     given = config.bag.topics
     if given:
         return {name: given[name] for name in names if name in given} or dict(given)
@@ -91,7 +90,6 @@ def _read_limb(
 def _read_joints(
     bag: Bag, topic: str, limb: str, config: OfflineConfig, counts: Counter[str]
 ) -> tuple[Stamps, Rows]:
-    """Return stamps [ns] and rows; the gripper's joint becomes an opening."""
     gripper = config.bag.gripper
     wanted = config.joints
     if gripper is not None and wanted:
@@ -123,14 +121,12 @@ def _to_seconds(stamps: Stamps) -> Vec:
 
 
 class _Joy:
-    """The operator's Joy at any time."""
-
     def __init__(self, bag: Bag, config: OfflineConfig) -> None:
         self._settings = config.bag
         self._stamps, self._axes, self._buttons = bag.read_joy(config.bag.joy)
 
     def find_opening(self, stamps: Stamps) -> Vec | None:
-        """Return openings, shape (n,), or None."""
+        """Return openings, (n,), or None."""
         axis = self._settings.gripper_axis
         if axis is None:
             return None
@@ -140,7 +136,7 @@ class _Joy:
         return (self._hold(said, stamps, np.nan) + 1.0) / 2.0
 
     def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return a mask of the held dead-man, shape (n,)."""
+        """Return the held dead-man, (n,)."""
         button = self._settings.deadman
         if button is None:
             return np.ones(len(stamps), dtype=bool)

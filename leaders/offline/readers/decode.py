@@ -21,11 +21,7 @@ _BAD = "\ufffd"
 
 
 class Decoded(NamedTuple):
-    """Text of a file.
-
-    Attributes:
-        told: The encoding if not UTF-8.
-    """
+    """Text of a file; ``told`` is the encoding if not UTF-8."""
 
     text: str
     told: str
@@ -51,10 +47,9 @@ def read_whole(path: Path) -> Decoded:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of bytes, and its encoding if not UTF-8.
+    """Return the text, and its encoding if not UTF-8.
 
-    Without a byte order mark, zeros imply UTF-16, and many invalid bytes Windows'
-    Latin-1.
+    Without a byte order mark, zeros imply UTF-16, many invalid bytes Windows' Latin-1.
     """
     encoding = next(
         (name for mark, name in _MARKS.items() if data[:4].startswith(mark)), ""

@@ -1,7 +1,7 @@
 """Output of ``ros2 topic echo --csv`` and ``rostopic echo -p`` as a table.
 
-ROS 2 prints ``sec, nanosec, frame_id`` and the fields without a header; ROS 1 names
-each field, with stamps in ns.
+ROS 2 prints ``sec, nanosec, frame_id`` without a header; ROS 1 names fields, stamps in
+ns.
 """
 
 from __future__ import annotations
@@ -26,11 +26,7 @@ _N_POSE = 7
 
 
 class Echo(NamedTuple):
-    """Printed messages as a table with commas.
-
-    Attributes:
-        lines: Lines of data, stamps in [s].
-    """
+    """Messages as a table with commas; stamps in [s]."""
 
     header: tuple[str, ...]
     lines: list[str]
@@ -38,10 +34,10 @@ class Echo(NamedTuple):
 
 
 def read_echo(path: object, lines: Sequence[str]) -> Echo | None:
-    """Return printed poses or joints by their headers' stamps, or None.
+    """Return poses or joints by header stamps, or None.
 
     Raises:
-        ConfigError: If the messages are of several frames, or of another type.
+        ConfigError: For several frames, or another type.
     """
     if lines[0].lstrip().startswith(_ROS1):
         return _read_ros1(path, lines)

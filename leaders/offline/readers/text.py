@@ -1,4 +1,4 @@
-"""Reader of CSV with named columns, and of trajectories without a header.
+"""Reader of CSV, and of trajectories without a header.
 
 References:
     ARBot log CSV: requirements A23. TUM: ``t tx ty tz qx qy qz qw``, '#' comments.
@@ -35,8 +35,7 @@ class Limb:
         counts: Unreadable lines by kind.
         is_absolute: Poses are in the follower's base.
         has_pauses: Gaps are intended.
-        axis_speeds: Speeds at full deflection.
-        doubts: Doubts for the operator.
+        axis_speeds: At full deflection.
     """
 
     rows: Rows
@@ -54,10 +53,10 @@ class Limb:
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Return one limb for each name, a prefix of columns, of CSV or TUM.
+    """Return a limb for each name, its columns' prefix.
 
     Raises:
-        ConfigError: If the columns are missing.
+        ConfigError: If columns are missing.
         DeviceError: If it is empty.
     """
     text, encoding = read_whole(path)
@@ -120,7 +119,6 @@ def _read_limb(
 def _list_doubts(
     path: Path, table: Table, columns: Columns, column: dict[int, Vec]
 ) -> Iterator[str]:
-    """Yield doubts about assumed units; raise ConfigError if wrong."""
     for role, indices in (("euler", columns.euler), ("position", columns.position)):
         if role not in columns.assumed or not indices:
             continue
@@ -133,7 +131,6 @@ def _list_doubts(
 
 
 def _looks_cut(table: Table, used: tuple[int, ...]) -> bool:
-    """Return whether the last number is shorter than all before."""
     # A complete file may lack the final line end; a number cut in its middle is
     # still a number, only shorter.
     n = len(table.header)

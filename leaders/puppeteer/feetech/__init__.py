@@ -1,1 +1,1 @@
-"""Feetech servos of a puppeteer: bus, calibration and set-up."""
+"""Feetech servos: bus, calibration and set-up."""

@@ -1,7 +1,7 @@
-"""A bus of limp Feetech servos, read as a bus of Dynamixel's is.
+"""A bus of limp Feetech servos.
 
-Angles follow the calibration: 0 in the middle of an arm joint's range, and a gripper
-from ``closed`` to ``open`` of its settings over its own.
+Calibrated angles are 0 in the middle of an arm joint's range, and ``closed`` to
+``open`` for a gripper.
 """
 
 from __future__ import annotations
@@ -29,12 +29,10 @@ class FeetechBus:
     """A bus whose servos stay limp.
 
     Attributes:
-        settings: Of the bus.
-        thread: The thread that reads it.
-        is_calibrated: Whether angles follow a calibration; else they are the servos'.
-        problems: Servos whose torque is not verified to be off.
-        notes: None: the servos have no watchdog that could fail.
-        n_damaged: Not counted; the SDK does not tell damaged packets from missing ones.
+        is_calibrated: Else, angles are the servos'.
+        problems: Servos with torque not verified off.
+        notes: None: without watchdogs.
+        n_damaged: Not counted by the SDK.
     """
 
     notes: Sequence[str] = ()
@@ -60,17 +58,17 @@ class FeetechBus:
 
     @property
     def caps(self) -> Vec:
-        """Largest torques, shape (n,), [N·m]: none is rendered."""
+        """Largest torques, (n,), [N·m]: zero."""
         return np.zeros(len(self.settings.servos))
 
     @property
     def problems(self) -> Sequence[str]:
-        """Servos whose torque is not verified to be off."""
+        """Servos with torque not verified off."""
         return self.thread.problems
 
     @property
     def counters(self) -> Counters:
-        """Faults that the thread recovered from."""
+        """Recovered faults."""
         found = self.thread.counters
         return Counters(
             n_cycles=found.n_cycles,
@@ -88,7 +86,7 @@ class FeetechBus:
         """Open the bus, switch torque off, and read the calibration.
 
         Raises:
-            BusError: With all problems; the port is closed again.
+            BusError: With all problems; the port is closed.
         """
         self.thread.open()
         try:
@@ -101,11 +99,11 @@ class FeetechBus:
             raise
 
     def read_calibration(self) -> list[str]:
-        """Take the calibration of each arm of the opened bus; return the problems."""
+        """Take each arm's calibration; return the problems."""
         return [text for arm in self._arms for text in self._calibrate(arm)]
 
     def find_uncalibrated(self) -> str:
-        """Return the refusal of a bus that was never calibrated, or ""."""
+        """Return a refusal without any calibration, or ""."""
         if self.is_calibrated:
             return ""
         return (
@@ -138,27 +136,26 @@ class FeetechBus:
         )
 
     def read_angles(self, arm: Arm) -> Vec:
-        """Return the newest angles of an arm's servos, shape (n,), [rad]."""
+        """Return newest servo angles, (n,), [rad]."""
         found = self.thread.snapshot
         if found is None or not found.is_open:
             return np.full(len(arm.servos), math.nan)
         return found.reading.angle[arm.place]
 
     def post(self, command: TorqueCommand) -> None:
-        """Take torques; a servo that holds positions renders none."""
+        """Ignore torques; these servos render none."""
 
     def set_idle(self, *, is_idle: bool) -> None:
-        """Take the wish for slower readings; they cost little here."""
+        """Ignore idleness; readings cost little here."""
 
     def release(self) -> None:
-        """Take the wish to be limp: it always is."""
+        """Do nothing; the bus is always limp."""
 
     def close(self) -> None:
         """Switch torque off, verify it, and end the thread."""
         self.thread.close(off=True)
 
     def _calibrate(self, arm: Arm) -> list[str]:
-        """Take an arm's calibration; return what is wrong with it."""
         stored = self.thread.stored[arm.place]
         ids = [servo.id for servo in arm.servos]
         try:
@@ -180,7 +177,6 @@ class FeetechBus:
         return []
 
     def _spread_gripper(self, arm: Arm, motor: MotorCalibration, homing: int) -> None:
-        """Map a gripper's range to the ends of its settings."""
         gripper = arm.settings.gripper
         if gripper is None:
             return

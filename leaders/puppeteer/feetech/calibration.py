@@ -1,4 +1,4 @@
-"""Calibration of arms of Feetech servos, kept at the servos and in LeRobot's file."""
+"""Calibration at Feetech servos and in LeRobot's file."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def calibrate_feetech(
     """Calibrate opened, limp arms, each as a whole.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         The ``leader``'s keys: the file of each arm.
 
     Raises:
-        ConfigError: If single joints are asked for.
+        ConfigError: For single joints.
         BusError: If a servo does not keep its calibration.
     """
     if joints:
@@ -59,7 +59,6 @@ def calibrate_feetech(
 def _calibrate(
     arm: Arm, bus: FeetechBus
 ) -> Generator[str, str, list[MotorCalibration]]:
-    """Calibrate one arm, and store the result at its servos."""
     models = _make_models(arm)
     hand = arm.joint_names[: arm.n_arm]
     words = describe_turns(
@@ -76,7 +75,6 @@ def _calibrate(
 
 
 def _make_models(arm: Arm) -> list[JointModel]:
-    """Return the models of an arm's joints, the gripper's by its settings."""
     limits = read_limits(Path(arm.settings.urdf))
     gripper = arm.settings.gripper
     rows = [limits[name] for name in arm.joint_names[: arm.n_arm]]

@@ -1,4 +1,4 @@
-"""Examination of a bus of Feetech servos, without torque or writing."""
+"""Examination of a Feetech bus, without writing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def examine_feetech(settings: BusSettings, arms: Sequence[Arm]) -> Iterator[Find
 
 
 def _examine_poses(bus: FeetechBus, arms: Sequence[Arm]) -> Iterator[Finding]:
-    """Compare limp arms with their rest poses, where they can be opened."""
     try:
         bus.thread.open()
     except BusError:
@@ -73,7 +72,6 @@ def _examine_poses(bus: FeetechBus, arms: Sequence[Arm]) -> Iterator[Finding]:
 
 
 def _make_model(arm: Arm) -> ArmModel:
-    """Return an arm as its URDF and settings have it."""
     whole = -math.inf, math.inf
     try:
         ends = dict(read_limits(Path(arm.settings.urdf)))

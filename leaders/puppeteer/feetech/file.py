@@ -1,4 +1,4 @@
-"""LeRobot's calibration file of an arm of Feetech servos that was just measured."""
+"""LeRobot's calibration file of a new Feetech arm."""
 
 from __future__ import annotations
 
@@ -19,13 +19,9 @@ def make_file(
     gripper: MountedGripper | None,
     stored: Sequence[tuple[int, int]],
 ) -> tuple[str, str]:
-    """Return path and text of a leader's calibration; servos keep theirs.
+    """Return path and text of a leader's calibration.
 
-    Args:
-        name: Of the leader.
-        joints: From the base to the hand.
-        gripper: None: none.
-        stored: Id and homing offset [counts] of each servo.
+    ``stored`` has id and homing offset [counts] of each servo.
     """
     homing = dict(stored)
     motors = {one.joint: _make_joint(one, homing) for one in joints}

@@ -1,4 +1,4 @@
-"""Set-up of Feetech servos, one after the other."""
+"""Set-up of Feetech servos in turn."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def set_up_feetech(
     """Give each servo its id and the rate of the bus.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
-        What was set up, a line each.
+        A line for each servo.
 
     Raises:
         BusError: If the port cannot be opened.

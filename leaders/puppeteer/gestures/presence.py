@@ -1,6 +1,6 @@
-"""Presence of a rig's arms, as a table of states; pure.
+"""Presence of a rig's arms; pure.
 
-A lost arm comes back only while the session aligns.
+A lost arm returns only while the session aligns.
 """
 
 from __future__ import annotations
@@ -62,11 +62,10 @@ _LOST = frozenset({Presence.STALE, Presence.ABSENT, Presence.RETURNING})
 
 
 class Look(NamedTuple):
-    """State of an arm in its port's newest snapshot.
+    """An arm in its port's newest snapshot.
 
     Attributes:
-        seq: Number of the snapshot.
-        stamp_ns: Time of the request, [ns].
+        stamp_ns: Of the request, [ns].
         is_answering: All its servos answered.
     """
 
@@ -76,10 +75,9 @@ class Look(NamedTuple):
 
 
 class ArmPresence:
-    """Presence of every arm, and the time of samples.
+    """Presence of every arm, and times of samples.
 
     Attributes:
-        states: Presence by arm.
         lost: Missing arms that may not drive.
     """
 
@@ -89,9 +87,9 @@ class ArmPresence:
         self._sampled: Mapping[str, int] = {}
 
     def update(self, looks: Mapping[str, Look], *, is_engaged: bool) -> bool:
-        """Return whether new snapshots make a sample due.
+        """Return whether a sample is due.
 
-        It is due once all driving arms are new, or one was lost or came back.
+        It is once all driving arms are new, or one was lost or returned.
         """
         newest_ns = max(look.stamp_ns for look in looks.values())
         for arm, look in looks.items():
@@ -108,7 +106,6 @@ class ArmPresence:
 
 
 def _judge(look: Look, newest_ns: int, *, is_engaged: bool) -> Event:
-    """Return the event of a look beside the newest of any arm."""
     if not look.is_answering:
         return Event.IS_SILENT
     if newest_ns - look.stamp_ns > _LONGEST_LAG_NS:
