@@ -63,10 +63,7 @@ def make_meshes(
 def _find_links(
     ours: pin.Model, theirs: pin.Model, match: Match
 ) -> Mapping[str, tuple[str, str]]:
-    """Return our joint and link by their link.
-
-    A link of theirs without a namesake counts as the first link on its joint.
-    """
+    """Return our joint and link by their link; the joint's first has no namesake."""
     mine = [frame.name for frame in ours.frames if frame.type == pin.BODY]
     bodies = [frame for frame in theirs.frames if frame.type == pin.BODY]
     named = {
