@@ -1,1 +1,1 @@
-"""Feedback laws: pure functions from the state of both sides to what is felt."""
+"""Feedback laws, as pure functions."""

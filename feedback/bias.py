@@ -1,8 +1,7 @@
-"""Bias to the base pose: tau = k (q_base − q).
+"""Spring to the base pose: tau = k (q_base − q).
 
-PAPRLE Eq. 7, whose printed sign (q_leader − q_base) pushes away from it. It renders the
-leader alone, so it also works before the leader drives. The pose is ``feedback.base``,
-or where the leader itself says that it rests.
+PAPRLE Eq. 7 with the opposite sign; as printed it pushes away. The pose is
+``feedback.base``, else the leader's rest pose.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class BiasConfig(LawSettings):
 
 
 class Bias(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Bias law without memory."""
 
     config: BiasConfig
     needs_follower = False
@@ -44,12 +43,12 @@ class Bias(FeedbackLaw[None]):
         """Return nothing."""
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
-        """Return the torques of all joints that have a base position."""
+        """Return the torques of joints with a base position."""
         tau = self.config.stiffness * (inputs.q_base - inputs.q)
         tau[np.isnan(tau)] = 0.0
         return tau, None
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """The spring, where there is one."""
+        """Return the stiffness where there is a base position."""
         K = np.diag(self.config.stiffness * np.isfinite(inputs.q_base))
         return Stiffness(K, np.zeros_like(K))

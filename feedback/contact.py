@@ -1,18 +1,13 @@
-"""Contact: a wall where the follower stands, and a pulse when it meets one.
+"""Wall where the follower is held, and a pulse at the first touch.
 
     tau = k share · (q_follower − q), where q is beyond what holds the follower, and
     tau = Jᵀ k share · d, with d from the leader's eef to the follower's along the way
           that it is held back, where the leader's pose drives.
 
-A follower that is held stands still. The spring's reference is then as good as fixed,
-no lag of the follower is in its loop, and it may be as stiff as a hand's own damping
-and the gears' dry friction hold (``paprle.haptics.stability.contact_stability``); the
-follower's model, behind which ``tracking`` hides lag in free motion, would be late by
-that lag here. A hand that lets go is left to the energy observer (F3). In free motion
-the law is silent.
-
-The pulse is a torque of fixed size and length against the motion. It depends on no
-position, so no gain and no delay makes it unstable, and it is felt before the spring.
+A held follower stands still, so its lag is not in the spring's loop;
+``paprle.haptics.stability.contact_stability`` bounds the stiffness, the energy observer
+covers a released leader (F3). The pulse has a fixed size and length; independent of
+position, it is stable at any gain and delay.
 """
 
 from __future__ import annotations
@@ -67,11 +62,11 @@ class ContactConfig(LawSettings):
 
 
 class Memory(NamedTuple):
-    """State of the law.
+    """Ages by joint and, last, of the limb, shape (m + 1,).
 
     Attributes:
-        since: Time since the last pulse began, shape (m,) and of the limb, [s].
-        quiet: Time since something was held, likewise, [s].
+        since: Time since the last pulse began, [s].
+        quiet: Time since anything was held, [s].
     """
 
     since: Vec
@@ -79,18 +74,18 @@ class Memory(NamedTuple):
 
 
 class Contact(FeedbackLaw["Memory | None"]):
-    """The law; its memory is that of its pulses."""
+    """Contact law with the memory of its pulses."""
 
     config: ContactConfig
     is_in_contact = True
 
     def initial(self) -> Memory | None:
-        """Return that nothing was met yet."""
+        """Return None: nothing was met yet."""
 
     def compute(
         self, inputs: FeedbackInput, state: Memory | None
     ) -> tuple[Vec, Memory]:
-        """Return the torques of the arm's joints; the gripper has a law of its own."""
+        """Return the torques of the arm's joints."""
         n = inputs.n_arm
         sure = np.append(np.abs(inputs.held[:n]), inputs.held_limb)
         before = state or Memory(np.full(n + 1, np.inf), np.full(n + 1, np.inf))
@@ -115,7 +110,6 @@ class Contact(FeedbackLaw["Memory | None"]):
         return np.asarray(tau)
 
     def _push_hand(self, inputs: FeedbackInput, *, is_pulse: bool) -> Vec:
-        """Return the wrench at the leader's eef, shape (6,)."""
         c, wrench = self.config, np.zeros(6)
         back, met = inputs.dx_gate + inputs.dx_follower, inputs.dx_model
         parts = (
@@ -133,7 +127,7 @@ class Contact(FeedbackLaw["Memory | None"]):
         return wrench
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """Both walls: against what is held, and so stands still."""
+        """Return the stiffness of both walls against a standing follower."""
         n, m, c = inputs.n_arm, inputs.q.size, self.config
         is_driven = np.isfinite(inputs.q_follower)
         is_driven[n:] = False

@@ -1,14 +1,10 @@
-"""Active damping of a leader whose follower has met something: tau = −b share v.
+"""Active damping of a leader in contact: tau = −b share v.
 
-b is so much of the leader's own damping as measured or guessed, and v its velocity
-behind a first order of time constant ``lag``. Springs that answer late take damping
-away (F2); this gives some of it back, so that they may be stiffer. It is late itself:
-at low frequencies it adds b, at high ones it takes away, b / 12 at worst with the
-values here; F2 counts both (``paprle.haptics.stability.check``).
+b is the leader's own damping, measured or guessed, v its velocity behind a first order
+of time constant ``lag``. It adds b at low frequencies and takes at most b / 12 at high
+ones; F2 counts both (``paprle.haptics.stability.check``).
 
-Free motion feels free: the law is silent while nothing holds the follower or its gate
-back and no limit is near, that is, where the springs have nothing to say. A gripper
-that holds something is damped, and its arm is not.
+It acts while something holds the follower or its gate, or a limit is near.
 """
 
 from __future__ import annotations
@@ -51,11 +47,11 @@ class DampingConfig(LawSettings):
 
 
 class Memory(NamedTuple):
-    """State of the law.
+    """State of the law, each of shape (m,) or 0 at first.
 
     Attributes:
-        velocity: The filtered one, shape (m,), [rad/s]; at first 0.
-        share: Of the damping that is on, shape (m,).
+        velocity: Filtered velocity, [rad/s].
+        share: Active share of the damping, 0 … 1.
     """
 
     velocity: Vec | float
@@ -63,7 +59,7 @@ class Memory(NamedTuple):
 
 
 class Damping(FeedbackLaw[Memory]):
-    """The law; its memory is the filter's, and how much is on."""
+    """Damping law with the memory of its filter."""
 
     config: DampingConfig
 
@@ -72,7 +68,7 @@ class Damping(FeedbackLaw[Memory]):
         self.velocity_lag = config.lag
 
     def initial(self) -> Memory:
-        """Return a filter that has seen nothing."""
+        """Return a filter at rest."""
         return Memory(0.0, 0.0)
 
     def compute(self, inputs: FeedbackInput, state: Memory) -> tuple[Vec, Memory]:
@@ -86,7 +82,6 @@ class Damping(FeedbackLaw[Memory]):
         return tau, Memory(velocity, share)
 
     def _is_on(self, inputs: FeedbackInput) -> npt.NDArray[np.bool_]:
-        """Return where it is: an arm all at once; at limits, a gripper is at rest."""
         is_on, arm = ~inputs.is_free, slice(inputs.n_arm)
         is_on[arm] = inputs.held_limb > 0.0 or bool(inputs.held_by_gate[arm].any())
         q, margin = inputs.q[arm], self.config.margin
@@ -95,5 +90,5 @@ class Damping(FeedbackLaw[Memory]):
         return is_on
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """Return the damping that it adds, at rest, for ``velocity_lag``."""
+        """Return the added damping at rest."""
         return self.config.share * inputs.damping

@@ -1,13 +1,11 @@
-"""Measured effort: what the follower's drives push against, as a second signal.
+"""Force on the follower from its drives' efforts.
 
 tau = −gain · deadband(tau_follower − tau_0)
 
-A stiff servo in contact shows almost no position error; its effort does. tau_0 is the
-effort of free motion: weight and friction. It follows the effort slowly, and only while
-the joint moves as it is told to and nothing else says contact: neither its position
-(``held``), nor the effort itself, which grows with the command's way as weight never
-does. A joint that stands learns nothing: whoever presses steadily is felt for as long.
-What is not measured is not rendered, and is never taken for zero.
+A stiff servo in contact shows almost no position error; its effort does. tau_0, weight
+and friction, follows the effort slowly, only while the joint moves and neither its
+position (``held``) nor a rapid growth of the effort shows contact. A standing joint
+learns nothing, so a steady press stays felt.
 """
 
 from __future__ import annotations
@@ -56,12 +54,12 @@ class Memory(NamedTuple):
     """State of the law, each of shape (m,).
 
     Attributes:
-        free: Effort of free motion; NaN: not measured yet, [N·m].
-        effort: The last that was measured, [N·m].
-        q: Where the follower was, [rad].
-        speed: How fast it moves, filtered, [rad/s].
-        rate: How fast the effort grows, filtered, [N·m/s].
-        calm: How long the effort has not jumped, [s].
+        free: Effort of free motion, [N·m]; NaN: not measured yet.
+        effort: Last measured effort, [N·m].
+        q: Last follower position, [rad].
+        speed: Filtered follower speed, [rad/s].
+        rate: Filtered growth of the effort, [N·m/s].
+        calm: Time since the effort last jumped, [s].
     """
 
     free: Vec
@@ -73,18 +71,18 @@ class Memory(NamedTuple):
 
 
 class Effort(FeedbackLaw["Memory | None"]):
-    """The law; it remembers the effort of free motion."""
+    """Effort law with the memory of free motion."""
 
     config: EffortConfig
     is_in_contact = True
 
     def initial(self) -> Memory | None:
-        """Return that nothing was measured yet."""
+        """Return None: nothing was measured yet."""
 
     def compute(
         self, inputs: FeedbackInput, state: Memory | None
     ) -> tuple[Vec, Memory]:
-        """Return the torques of all joints with a measured effort."""
+        """Return the torques of joints with a measured effort."""
         c, now, dt = self.config, inputs.tau_follower, inputs.dt
         if state is None:
             none, nil = np.full(now.size, np.nan), np.zeros(now.size)
@@ -109,13 +107,12 @@ class Effort(FeedbackLaw["Memory | None"]):
         return tau, Memory(free, effort, q, speed, rate, calm)
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """In contact, effort grows with the command's way as drives are stiff."""
+        """Return the drives' stiffness times the gain."""
         is_measured = np.isfinite(inputs.tau_follower).astype(np.float64)
         K = self.config.gain * np.diag(inputs.drives * is_measured)
         return Stiffness(np.zeros_like(K), K)
 
 
 def _filter(before: Vec, change: Vec, dt: float) -> Vec:
-    """Return a filtered derivative; what is not known changes nothing."""
     known = np.nan_to_num(change)
     return np.asarray(before + (known - before * dt) / (dt + _SMOOTH))

@@ -1,15 +1,11 @@
-"""Friction compensation: the leader helps its own gears along.
+"""Compensation of measured friction (``paprle identify``).
 
 tau = viscous_share · b · dq + coulomb_share · c · tanh(v / dq_0)
 
-with b and c as ``paprle identify`` measured them. The first takes damping away from
-everything else (F2 counts that): cancelling half of b barely decays, 70 % diverges, so
-a share stops at one half. The second does not: however late it comes, it gives at most
-share · c |dq|, and the gears take c |dq| at the same time. So it may take its velocity
-v behind a filter: a count of an encoder is 0.6 rad/s for a period of 400 Hz, and would
-switch all of c on and off in a hand. What is left of their dry
-friction is what contact may count on (``dry_share``). What was not measured is not
-compensated.
+The viscous term takes damping (F2 counts it): cancelling half of b barely decays, 70 %
+diverges. The dry term is stable at any delay, as it gives less than the gears take; so
+v is filtered: an encoder's count is 0.6 rad/s at 400 Hz. The rest of the dry friction
+counts in contact (``dry_share``).
 """
 
 from __future__ import annotations
@@ -51,7 +47,7 @@ class FrictionConfig(LawSettings):
 
 
 class Friction(FeedbackLaw["Vec | float"]):
-    """The law; its memory is the filtered velocity, shape (m,), [rad/s]; at first 0."""
+    """Friction law; its memory is v, shape (m,), [rad/s], or 0."""
 
     config: FrictionConfig
     needs_follower = False
@@ -61,7 +57,7 @@ class Friction(FeedbackLaw["Vec | float"]):
         self.dry_share = config.coulomb_share
 
     def initial(self) -> float:
-        """Return a filter that has seen nothing."""
+        """Return a filter at rest."""
         return 0.0
 
     def compute(
@@ -76,6 +72,6 @@ class Friction(FeedbackLaw["Vec | float"]):
         return tau, v
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """Return the viscous friction that it cancels, as negative damping."""
+        """Return the cancelled viscous friction, negative."""
         lost = self.config.viscous_share * inputs.viscous
         return -np.nan_to_num(lost)

@@ -1,7 +1,6 @@
-"""Gravity compensation: the leader carries its own weight, by its URDF.
+"""Compensation of the leader's weight, by its URDF: tau = share · g(q).
 
-tau = share · g(q) from the recursive Newton-Euler algorithm. It is as good as the
-masses of the URDF; a share below 1 leaves the rest to the operator.
+g comes from the recursive Newton-Euler algorithm.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class GravityConfig(LawSettings):
 
 
 class Gravity(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Gravity law without memory."""
 
     config: GravityConfig
     needs_follower = False
@@ -43,11 +42,11 @@ class Gravity(FeedbackLaw[None]):
         """Return nothing."""
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
-        """Return the torques that hold the weight."""
+        """Return the torques that carry the weight."""
         return self.config.share * inputs.gravity, None
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """−∂g/∂q, which is negative where the arm hangs."""
+        """Return −share ∂g/∂q, negative where the arm hangs."""
         K = np.zeros((inputs.q.size, inputs.q.size))
         if inputs.gravity_gradient is not None:
             K = -self.config.share * inputs.gravity_gradient

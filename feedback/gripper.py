@@ -1,8 +1,6 @@
-"""Gripper: a spring from the leader's gripper to the follower's.
+"""Spring between the grippers: tau = k (q_follower − q) (P22).
 
-tau = k (q_follower − q), on the gripper's joint alone (PAPRLE P22). The operator feels
-three stages: a hand that closes faster than the follower's drags; the follower meets
-an object and stops; squeezing on, the torque grows with the hand's way.
+It drags in free motion, and grows once the follower holds an object.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class GripperConfig(LawSettings):
 
 
 class Gripper(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Gripper law without memory."""
 
     config: GripperConfig
 
@@ -50,7 +48,7 @@ class Gripper(FeedbackLaw[None]):
         return tau, None
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """The spring, whose other end is the measured follower."""
+        """Return the stiffness against the measured follower."""
         is_driven = np.isfinite(inputs.q_follower)
         is_driven[: inputs.n_arm] = False
         K = np.diag(self.config.stiffness * is_driven)

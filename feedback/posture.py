@@ -1,10 +1,9 @@
-"""Posture of a redundant leader: its elbow stays where the arm rests.
+"""Null-space spring of a redundant leader to its base pose.
 
     tau = k N (q_base − q),   N = I − Jᵀ (J Jᵀ + λ² I)⁻¹ J
 
-on rows of J in units of ``length``: a spring to the base pose in what the hand's pose
-leaves free (FACTR, Liu et al. 2025, Eq. 3). N is symmetric and between 0 and I, so the
-spring is no stiffer than k anywhere. Of arms with six joints or fewer, nothing is left.
+on rows of J in units of ``length`` (FACTR, Liu et al. 2025, Eq. 3). N is symmetric and
+between 0 and I, so the spring is no stiffer than k. Silent with six joints or fewer.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class PostureConfig(LawSettings):
 
 
 class Posture(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Posture law without memory."""
 
     config: PostureConfig
     needs_follower = False
@@ -56,7 +55,7 @@ class Posture(FeedbackLaw[None]):
         """Return nothing."""
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
-        """Return the torques that move the elbow and not the hand."""
+        """Return torques that move the elbow, not the hand."""
         n, tau = inputs.n_arm, np.zeros(inputs.q.size)
         away = inputs.q_base[:n] - inputs.q[:n]
         if self._is_redundant(inputs) and not np.isnan(away).any():
@@ -67,14 +66,13 @@ class Posture(FeedbackLaw[None]):
         return inputs.J is not None and inputs.n_arm > len(self._rows)
 
     def _find_free(self, inputs: FeedbackInput) -> Vec:
-        """Return N, shape (n_arm, n_arm)."""
         J = np.empty((6, 0)) if inputs.J is None else self._rows * inputs.J
         gram = J @ J.T + self.config.damping**2 * np.eye(6)
         free: Vec = np.eye(inputs.n_arm) - J.T @ np.linalg.solve(gram, J)
         return free
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """The spring, in what is free."""
+        """Return the stiffness in the null space."""
         n, m = inputs.n_arm, inputs.q.size
         K = np.zeros((m, m))
         if self._is_redundant(inputs) and not np.isnan(inputs.q_base[:n]).any():

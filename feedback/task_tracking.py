@@ -1,15 +1,13 @@
 """Tracking between different structures: springs at the leader's eef.
 
 ``transpose``: tau = Jᵀ S K dx with S = diag(s, s, s, 1, 1, 1), a spring between the
-follower and its command, carried to the leader by virtual work: finite at any scale s
-and in any posture, and what it gives in work it takes.
+follower and its command by virtual work: finite at any scale s and posture, passive.
+
 ``inverse``: tau = k J† S⁻¹ dx, a spring in the leader's joints (PAPRLE Eq. 9–11 with
 the scale undone, which the paper omits). J† = Jᵀ (J Jᵀ + λ² I)⁻¹ on rows in units of
-``length``, so that it never exceeds 1 / 2λ; near a singularity it gives less torque
-than Eq. 11 along the lost direction, where a leader cannot follow anyway.
+``length`` never exceeds 1 / 2λ.
 
-dx points from the leader's side to the follower's: so signed, it comes to rest.
-Silent where joint drives joint: see tracking.
+dx points from the leader's side to the follower's. Silent where joint drives joint.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class TaskTrackingConfig(LawSettings):
 
 
 class TaskTracking(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Task tracking law without memory."""
 
     config: TaskTrackingConfig
 
@@ -101,7 +99,6 @@ class TaskTracking(FeedbackLaw[None]):
         return tau, None
 
     def _inverse(self, inputs: FeedbackInput) -> Vec:
-        """Return the damped inverse, shape (n_arm, 6); no row of J that s = 0 mutes."""
         rows = self._rows.copy()
         if inputs.scale == 0.0:
             rows[:3] = 0.0
@@ -111,7 +108,7 @@ class TaskTracking(FeedbackLaw[None]):
         return J_inverse
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """Jᵀ S K S J, or k J† J."""
+        """Return the stiffness Jᵀ S K S J, or k J† J."""
         n, m, c = inputs.n_arm, inputs.q.size, self.config
         local, delayed = np.zeros((2, m, m))
         if inputs.J is None or np.isnan(inputs.dx_gate[0]):

@@ -1,16 +1,11 @@
-"""Joint tracking: a spring to what the gate sent, and one for what the follower met.
+"""Joint springs to the gate and to a held follower.
 
 tau = k_gate (q_gate − q) + k_follower (q_follower − q_model)
 
-PAPRLE Eq. 8, whose printed sign (q_leader − q_follower) drives the two apart. The first
-term is felt where the gate holds the command back; the second where something holds
-the follower back. q_model is the command behind the follower's own lag, identified in
-free motion alone, so that contact stays what it is (``safety.md``, lag-compensated
-feedback). Each spring is on as far as it is sure that something holds back the gate, or
-the follower: in free motion, where only delays and what the lag is off would be left of
-them, both are silent. Silent where the leader's pose drives: see
-task_tracking. What the follower met is rendered by ``contact``; the second spring is
-for whoever switches that off.
+PAPRLE Eq. 8 with the opposite sign; as printed it drives both sides apart. q_model is
+the command behind the follower's lag, identified in free motion alone (``safety.md``,
+lag-compensated feedback). Each spring is on by the certainty that gate or follower is
+held. Silent where the leader's pose drives.
 """
 
 from __future__ import annotations
@@ -49,7 +44,7 @@ class TrackingConfig(LawSettings):
 
 
 class Tracking(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Tracking law without memory."""
 
     config: TrackingConfig
 
@@ -57,7 +52,7 @@ class Tracking(FeedbackLaw[None]):
         """Return nothing."""
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
-        """Return the torques of the arm's joints; the gripper has a law of its own."""
+        """Return the torques of the arm's joints."""
         c = self.config
         if c.is_compensated:
             tau = c.k_gate * inputs.held_by_gate * (inputs.q_gate - inputs.q)
@@ -71,7 +66,7 @@ class Tracking(FeedbackLaw[None]):
         return tau, None
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """Both springs, on the arm's joints."""
+        """Return both springs' stiffness on the arm's joints."""
         is_driven = np.isfinite(inputs.q_gate)
         is_driven[inputs.n_arm :] = False
         springs = np.diag(is_driven.astype(np.float64))

@@ -1,9 +1,8 @@
-"""Walls: joint limits of either side, and what the gate keeps the follower clear of.
+"""Walls at joint limits and at the gate's clearances.
 
 Limits: tau = k_limit · depth, where an arm's joint is nearer its limit than ``margin``.
 Clearance: tau = k_near · share · (q_gate − q), and at the eef where the pose drives;
-share is 1 while the gate's own reasons say that it keeps clear of something, and grows
-from 0 at ``onset`` before. The direction is the gate's: it is where the leader may be.
+share grows from 0 at ``onset`` to 1 once the gate keeps clear.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class WallConfig(LawSettings):
 
 
 class Wall(FeedbackLaw[None]):
-    """The law; it has no memory."""
+    """Wall law without memory."""
 
     config: WallConfig
 
@@ -56,7 +55,7 @@ class Wall(FeedbackLaw[None]):
         """Return nothing."""
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
-        """Return the torques of all joints that stand in a wall."""
+        """Return the torques of joints in a wall."""
         c, q = self.config, inputs.q
         tau = np.maximum(inputs.q_min + c.margin - q, 0.0)
         tau -= np.maximum(q - (inputs.q_max - c.margin), 0.0)
@@ -68,7 +67,6 @@ class Wall(FeedbackLaw[None]):
         return tau, None
 
     def _push(self, inputs: FeedbackInput, share: float) -> Vec:
-        """Return the torques towards where the gate lets the follower be."""
         tau = self.config.k_near * share * (inputs.q_gate - inputs.q)
         tau[np.isnan(tau)] = 0.0
         tau[inputs.n_arm :] = 0.0
@@ -78,7 +76,7 @@ class Wall(FeedbackLaw[None]):
         return tau
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
-        """All walls at once: the worst corner there may be."""
+        """Return all walls' stiffness, the worst case."""
         c, n = self.config, inputs.n_arm
         is_driven = np.isfinite(inputs.q_gate)
         is_driven[n:] = False

@@ -1,4 +1,4 @@
-"""Config: YAML triple, site overlay and command line in; validated settings out."""
+"""Config from YAML triple, site overlay and command line."""
 
 from paprle.config.files import known_names
 from paprle.config.resolve import LeaderChoice, Resolved, resolve

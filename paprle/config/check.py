@@ -1,6 +1,6 @@
-"""Validation of plain data by pydantic in JSON's strict mode, reporting all mistakes.
+"""Validation of plain data by pydantic in JSON's strict mode.
 
-Lists stand for tuples and whole numbers for numbers, but text and booleans do not.
+Lists stand for tuples and whole numbers for numbers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TYPES: Mapping[str, str] = {
 def validate(
     cls: type[T], data: Any, section: str, places: Places, problems: list[str]
 ) -> T | None:
-    """Return a settings object, or None after reporting one line a mistake."""
+    """Return a settings object, or None after reporting each mistake."""
     # a fifth of a second: a robot, an IK or a gate without settings needs none
     from pydantic import ValidationError  # noqa: PLC0415
 
@@ -77,7 +77,7 @@ def validate(
 
 
 def check_made(settings: Any, section: str) -> None:
-    """Validate settings made in Python as those of a file.
+    """Validate settings made in Python.
 
     Raises:
         ConfigError: With all mistakes.
@@ -91,7 +91,6 @@ def check_made(settings: Any, section: str) -> None:
 
 
 def _to_list(value: Any) -> Any:
-    """Return an array as a list; anything else is refused later."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
@@ -103,7 +102,7 @@ def _make_adapter(cls: Any) -> TypeAdapter[Any]:
 
 
 def keep_texts(classes: Mapping[str, type[Any]], line: CommandLine) -> None:
-    """Restore typed text where text is expected: ``record.task=2024``."""
+    """Restore typed text where expected: ``record.task=2024``."""
     for key, text in line.texts.items():
         info = FieldInfo(classes[key[0]]) if key[0] in classes else None
         for part in key[1:]:
@@ -120,7 +119,6 @@ def make_absolute(
 ) -> None:
     """Make paths absolute in place, without resolving links.
 
-    A link such as ``/dev/serial/by-id/…`` finds a device that was plugged in again.
     ``root`` is the base of the workspace's files and defaults; other files use their
     folder, the command line the working directory.
     """
@@ -145,7 +143,6 @@ def _find_base(place: str, root: Path) -> Path:
 def _walk(
     info: FieldInfo, value: Any, key: Key
 ) -> Iterator[tuple[Key, FieldInfo, Any]]:
-    """Yield the leaves that the class knows."""
     children: Sequence[tuple[str | int, Any]]
     if isinstance(value, dict):
         children = list(value.items())
@@ -161,7 +158,6 @@ def _walk(
 
 
 def _say(root: FieldInfo, error: dict[str, Any], section: str, places: Places) -> str:
-    """Return ``<key>: expected <X>, got <Y> (<place>)``."""
     key, info = _locate(root, error["loc"])
     where = ".".join((section, *map(str, key)))
     place = places.of((section, *key))
@@ -203,7 +199,6 @@ _BOUND_ERRORS = frozenset(
 def _locate(
     root: FieldInfo, loc: Sequence[str | int]
 ) -> tuple[tuple[str | int, ...], FieldInfo]:
-    """Return the key of a pydantic location without union tags, and its info."""
     key: list[str | int] = []
     info = root
     for part in loc:
@@ -215,7 +210,6 @@ def _locate(
 
 
 def _expected_literal(info: FieldInfo) -> str:
-    """Return a literal's choices without booleans; True would pass as its 1."""
     choices = get_args(info.hint) if get_origin(info.hint) is Literal else ()
     if any(isinstance(choice, bool) for choice in choices):
         return ""
@@ -223,6 +217,5 @@ def _expected_literal(info: FieldInfo) -> str:
 
 
 def _show(value: Any) -> str:
-    """Return a value as shortened YAML."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

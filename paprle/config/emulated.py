@@ -1,7 +1,4 @@
-"""Settings of this user's running emulators, from their notices.
-
-They override files and yield to the command line; the start message names them.
-"""
+"""Settings of this user's running emulators; they override files."""
 
 from __future__ import annotations
 
@@ -21,11 +18,7 @@ _PLACE = "emulator of process "
 def read_emulated(
     names: Mapping[str, str], typed: Tree, problems: list[str]
 ) -> list[Layer]:
-    """Return a layer each for the emulators of leader and env.
-
-    An emulator at another port than the typed one is left alone. ``problems`` receives
-    a message when two emulators stand for the same part.
-    """
+    """Return a layer each for the emulators of leader and env."""
     layers = []
     for part in ("leader", "env"):
         fitting = [
@@ -56,7 +49,6 @@ def _read_overrides(
 
 
 def _is_there(emulated: Any, typed: Any) -> bool:
-    """Return whether no typed value leads elsewhere than an emulator's."""
     if isinstance(emulated, Mapping) and isinstance(typed, Mapping):
         shared = emulated.keys() & typed.keys()
         return all(_is_there(emulated[key], typed[key]) for key in shared)
@@ -66,7 +58,7 @@ def _is_there(emulated: Any, typed: Any) -> bool:
 
 
 def describe_emulated(sources: Mapping[str, str]) -> list[str]:
-    """Return a line for each emulator in use, by ``Resolved.sources``."""
+    """Return a line for each emulator in use."""
     keys: dict[str, list[str]] = {}
     for key, place in sources.items():
         if place.startswith(_PLACE):
@@ -78,7 +70,7 @@ def describe_emulated(sources: Mapping[str, str]) -> list[str]:
 
 
 def list_emulated(part: str, name: str) -> list[str]:
-    """Return the settings of all running emulators of a device, ``key=value`` each."""
+    """Return the settings of a device's running emulators."""
     return [
         str(word)
         for _, notice in _read_notices()
@@ -88,7 +80,6 @@ def list_emulated(part: str, name: str) -> list[str]:
 
 
 def _read_notices() -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield process and notice of each running emulator of this user."""
     runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     folder = Path(runtime) / f"paprle-emulators-{os.getuid()}"
     try:
@@ -104,7 +95,6 @@ def _read_notices() -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_notice(path: Path) -> dict[str, Any] | None:
-    """Return a notice; None if stale or damaged."""
     if not path.stem.isdecimal():
         return None
     try:
@@ -119,7 +109,6 @@ def _read_notice(path: Path) -> dict[str, Any] | None:
 
 
 def _is_unlocked(descriptor: int) -> bool:
-    """Return whether the lock is free, hence the emulator has ended."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -49,8 +49,6 @@ def _section(settings: Any, key: str, sources: _Sources, depth: int) -> Iterator
 
 
 class _Sources:
-    """Sources by key; ``default`` where no layer has it."""
-
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources
 
@@ -76,7 +74,6 @@ def _lines(
 
 
 def _is_nested(info: FieldInfo) -> bool:
-    """Return whether each key of it has a line: settings, and mappings."""
     return info.settings is not None or read_item(info, "") is not None
 
 

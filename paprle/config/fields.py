@@ -1,4 +1,4 @@
-"""Metadata of settings fields, and plain values."""
+"""Metadata of settings fields."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class FieldInfo:
     """Metadata of an annotation.
 
     Attributes:
-        hint: Type without annotations and None.
         unit: Unit or empty; ``path`` for paths.
         bounds: Such as ``("> 0", "≤ 1")``.
     """
@@ -65,7 +64,6 @@ def _read_fields(cls: Any) -> Mapping[str, FieldInfo]:
 
 
 def _resolve_hints(cls: Any) -> dict[str, Any]:
-    """Return the fields' annotations; Python 3.10 fails on ClassVar."""
     names = {f.name for f in dataclasses.fields(cls)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -105,7 +103,7 @@ def read_hint(hint: Any) -> FieldInfo:
 
 
 def read_item(info: FieldInfo, part: str | int) -> FieldInfo | None:
-    """Return the metadata of a mapping's or list's item, with inherited unit."""
+    """Return an item's metadata, with inherited unit."""
     origin, args = get_origin(info.hint), get_args(info.hint)
     if info.settings is not None:
         return read_fields(info.settings).get(str(part))
@@ -133,7 +131,7 @@ def read_defaults(cls: type[Any]) -> Tree:
 
 
 def to_yaml(value: Any) -> str:
-    """Return a plain value as one line of YAML."""
+    """Return a plain value as a line of YAML."""
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z_/][\w/.+-]*", value):
         is_word = value.lower() not in {"true", "false", "null", "n"}
         return value if is_word else json.dumps(value)
@@ -147,7 +145,7 @@ def to_yaml(value: Any) -> str:
 
 
 def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
-    """Return settings as JSON values by file keys; ``fallback`` converts others."""
+    """Return settings as JSON values by file keys."""
     if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
         cls = type(settings)
         names = [f.name for f in dataclasses.fields(cls)]
@@ -170,7 +168,7 @@ def find_key(cls: Any, name: str) -> str:
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """Return a union's members; none for other types."""
+    """Return a union's members, if any."""
     return get_args(hint) if get_origin(hint) in {Union, types.UnionType} else ()
 
 

@@ -33,7 +33,7 @@ EVERYWHERE = ("kinematic", "mujoco")
 
 
 def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
-    """Return the possible names of ``leader=``, ``follower=`` or ``env=``."""
+    """Return the possible names of a part."""
     names = (folders or find_folders()).list_names(part)
     if part in PLUGIN_KINDS:
         names.update(list_names(PLUGIN_KINDS[part]))
@@ -43,7 +43,7 @@ def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
 def check_names(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> None:
-    """Report missing or unknown names of the triple."""
+    """Report missing or unknown names."""
     for part in TRIPLE:
         known = known_names(part, folders)
         name = names.get(part)
@@ -58,7 +58,7 @@ def check_names(
 def pick_rig(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> dict[str, str]:
-    """Return names in which a leader's kind is replaced by the follower's rig.
+    """Return names with a leader's kind replaced by the follower's rig.
 
     ``leader=puppeteer`` means the YAML of that type whose ``belongs_to`` lists the
     follower.
@@ -90,7 +90,6 @@ def _mentions(path: Path, word: str) -> bool:
 
 
 def _find_rigs(kind: str, folders: Folders) -> dict[str, list[str]]:
-    """Return the followers of each leader of a kind."""
     rigs: dict[str, list[str]] = {}
     for path in folders.list_all("leader"):
         if not _mentions(path, kind):
@@ -105,7 +104,7 @@ def _find_rigs(kind: str, folders: Folders) -> dict[str, list[str]]:
 def read_files(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> tuple[list[Layer], set[str]]:
-    """Return the layers of existing files, and the unreadable sections."""
+    """Return the existing files' layers, and unreadable sections."""
     layers: list[Layer] = []
     unread = set() if _has_robot(names, folders) else {"follower"}
     ordered = {p: names[p] for p in ("leader", "env", "follower") if p in names}
@@ -125,7 +124,6 @@ def read_files(
 
 
 def _lift_cameras(tree: dict[str, Any]) -> dict[str, Any]:
-    """Move the cameras of a robot's YAML to the session."""
     robot = tree.get("follower", {})
     return {**tree, CAMERAS: robot.pop(CAMERAS)} if CAMERAS in robot else tree
 
@@ -133,7 +131,7 @@ def _lift_cameras(tree: dict[str, Any]) -> dict[str, Any]:
 def read_through(
     layers: Sequence[Layer], folders: Folders, problems: list[str]
 ) -> list[Layer]:
-    """Return the layers of the robot ``retarget.through``, as section ``through``.
+    """Return the layers of ``retarget.through``, as section ``through``.
 
     The command line does not apply to it.
     """
@@ -165,7 +163,7 @@ def take_types(
     folders: Folders,
     problems: list[str],
 ) -> dict[str, str]:
-    """Remove and return ``type`` of the layers; by default a YAML's name."""
+    """Remove and return ``type``, by default a YAML's name."""
     types = {part: names[part] for part in PLUGIN_KINDS if part in names}
     for layer in layers:
         for part in PLUGIN_KINDS:
@@ -218,7 +216,7 @@ def check_pair(
 
 
 def with_env(layer: Layer, names: Mapping[str, str], types: Mapping[str, str]) -> Layer:
-    """Merge the robot's settings in this env; its own env keys win."""
+    """Merge the robot's settings in this env beneath its own."""
     envs = _envs_of(layer)
     wanted = dict.fromkeys((types.get("env", ""), names.get("env", "")))
     parts = [{"env": envs[env]} for env in wanted if isinstance(envs.get(env), dict)]

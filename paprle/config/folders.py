@@ -29,7 +29,7 @@ DATA = _PACKED if IS_PACKED else WORKSPACE
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of YAMLs, and its label in messages."""
+    """Folder of YAMLs, and its label in messages."""
 
     path: Path
     label: str
@@ -53,12 +53,12 @@ class Folders:
         return found | {self.files[part].stem} if part in self.files else found
 
     def list_all(self, part: str) -> list[Path]:
-        """Return all YAMLs of a part in folders."""
+        """Return all YAMLs of a part."""
         files = [p for f in self.folders for p in (f.path / part).glob("*.yaml")]
         return sorted(files)
 
     def list_yamls(self, names: Mapping[str, str]) -> Iterator[tuple[str, str, Path]]:
-        """Yield part, label and path of the YAMLs of a triple; the last wins."""
+        """Yield part, label and path of a triple's YAMLs, the strongest last."""
         for part, name in names.items():
             if self._is_file(part, name):
                 yield part, str(self.files[part]), self.files[part]
@@ -72,14 +72,14 @@ class Folders:
         return part in self.files and self.files[part].stem == name
 
     def list_sessions(self) -> Iterator[tuple[str, Path]]:
-        """Yield label and path of each ``session.yaml``; the last wins."""
+        """Yield label and path of ``session.yaml`` files; the last wins."""
         for folder in self.folders[1:]:
             if (folder.path / SESSION).is_file():
                 yield f"{folder.label}/{SESSION}", folder.path / SESSION
 
 
 def expand_home(text: str) -> Path:
-    """Return a path with ``~`` expanded; of an unknown user it is a name."""
+    """Return a path with a known user's ``~`` expanded."""
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -87,7 +87,7 @@ def expand_home(text: str) -> Path:
 
 
 def find_site(root: Path | None = None) -> Folder:
-    """Return the site's folder, which may not exist."""
+    """Return the site's folder; it may not exist."""
     if root is None and IS_PACKED:
         home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
         return Folder(home / "paprle", str(home / "paprle"))
@@ -95,7 +95,7 @@ def find_site(root: Path | None = None) -> Folder:
 
 
 def find_folders(root: Path | None = None) -> Folders:
-    """Return the YAML folders of a workspace, by default the package's."""
+    """Return the YAML folders of a workspace."""
     given = [word for word in os.environ.get(VARIABLE, "").split(os.pathsep) if word]
     paths = [expand_home(word).resolve() for word in reversed(given)]
     place = (root or DATA).resolve()
@@ -117,7 +117,7 @@ def is_path(name: str) -> bool:
 def take_files(
     names: Mapping[str, str], problems: list[str]
 ) -> tuple[dict[str, str], dict[str, Path]]:
-    """Return names and files of a triple whose YAMLs may be given by path."""
+    """Return names and files of a triple given by path."""
     plain, files = dict(names), {}
     for part, text in names.items():
         if not is_path(text):

@@ -1,4 +1,4 @@
-"""Section ``leaders``: each leader is a section ``leaders.<name>``."""
+"""Section ``leaders``, split into sections ``leaders.<name>``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ _EXAMPLE = "leaders.left.type=puppeteer_piper leaders.left.rate=400"
 
 @dataclass
 class Group:
-    """Several leaders of a config.
-
-    Attributes:
-        yamls: YAML name by leader.
-        types: Plug-in by leader.
-    """
+    """Leaders of a config, with YAML and plug-in by leader."""
 
     layers: list[Layer]
     yamls: dict[str, str] = field(default_factory=dict)
@@ -41,7 +36,7 @@ def read_group(
     folders: Folders,
     problems: list[str],
 ) -> Group | None:
-    """Return the leaders and their YAMLs; None for an only leader."""
+    """Return the leaders' group; None for an only leader."""
     is_group = [_is_group(layer.tree.get("leader")) for layer in layers]
     if not any(is_group):
         _refuse_names(names, layers, problems)
@@ -78,7 +73,6 @@ def _refuse_names(
 
 
 def _split(layer: Layer, name: str, problems: list[str]) -> None:
-    """Make each leader a section; report the group's other keys."""
     tree = layer.tree
     own = tree.pop("leader", None)
     parts = [tree.pop(GROUP, {})]
@@ -125,7 +119,6 @@ def _read_leader(
     folders: Folders,
     problems: list[str],
 ) -> None:
-    """Put a leader's files beneath its settings."""
     key = name_section(leader)
     place = Places(group.layers).of((key, "type"))
     asked = _pop_last(group.layers, key, "type")
@@ -159,7 +152,6 @@ def _read_leader(
 
 
 def _pop_last(layers: Sequence[Layer], section: str, key: str) -> Any:
-    """Remove a key from all layers; return its last value."""
     last = None
     for layer in layers:
         if isinstance(layer.tree.get(section), dict):

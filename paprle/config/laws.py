@@ -43,7 +43,7 @@ NAMED: tuple[Kind, ...] = ("advisor", "camera")
 
 @lru_cache(maxsize=1)
 def make_feedback_class() -> type[FeedbackSettings]:
-    """Return the settings class with a key for each loadable law."""
+    """Return the settings class with all loadable laws."""
     laws = _list_fields("feedback", DEFAULT_LAWS)
     laws_class = make_class("LawsSettings", laws, "Laws by name.")
     hint_laws: Any = Annotated[laws_class, doc("Laws by name; null switches one off.")]
@@ -58,7 +58,7 @@ def make_feedback_class() -> type[FeedbackSettings]:
 
 @lru_cache(maxsize=1)
 def make_observers_class() -> type[ObserverSettings]:
-    """Return the settings class with a key for each observer; all are off."""
+    """Return the settings class with all observers, off."""
     made: type[ObserverSettings] = make_class(
         "ObserverSettings",
         _list_fields("observer", frozenset()),
@@ -69,21 +69,19 @@ def make_observers_class() -> type[ObserverSettings]:
 
 
 def make_named_classes(tree: Tree, problems: list[str]) -> dict[str, type[Any]]:
-    """Return the classes of sections of named plug-ins, and report mistakes."""
+    """Return the classes of sections of named plug-ins."""
     return {
         KINDS[kind].section: _make_named_class(kind, tree, problems) for kind in NAMED
     }
 
 
 def list_named(settings: Any) -> dict[str, Any]:
-    """Return the enabled configs of a section, by name."""
+    """Return a section's enabled configs, by name."""
     configs = {f.name: getattr(settings, f.name) for f in fields(settings)}
     return {name: config for name, config in configs.items() if config is not None}
 
 
 class _Named(NamedTuple):
-    """A key of a section of named plug-ins."""
-
     name: str
     plugin: str
     config: type[Any] | None
@@ -119,14 +117,12 @@ def _find_named(kind: Kind, name: str, wanted: str, problems: list[str]) -> _Nam
 
 @lru_cache(maxsize=64)
 def _make_section(kind: Kind, named: tuple[_Named, ...]) -> type[Any]:
-    """Return the section's class, cached by plug-ins."""
     keys = [(one.name, _make_hint(kind, one)) for one in named]
     section = KINDS[kind].section
     return make_class(f"{section.title()}Settings", keys, f"Section ``{section}``.")
 
 
 def _make_hint(kind: Kind, one: _Named) -> Any:
-    """Return the hint of a key; Any for a missing plug-in."""
     if one.config is None:
         return Annotated[Any if one.plugin else None, doc(one.summary)]
     what = f"Plug-in of {KINDS[kind].folder}."
@@ -138,7 +134,6 @@ def _make_hint(kind: Kind, one: _Named) -> Any:
 
 
 def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]]:
-    """Return a field for each loadable plug-in."""
     found: list[tuple[str, Any, Any]] = []
     for name in list_names(kind):
         try:
@@ -158,7 +153,7 @@ def make_class(
     text: str,
     bases: tuple[type[Any], ...] = (),
 ) -> type[Any]:
-    """Return a settings class of these fields, and those of its bases."""
+    """Return a settings class of fields and bases."""
     space = {
         "__pydantic_config__": STRICT,
         "__module__": __name__,

@@ -1,7 +1,4 @@
-"""Layers of a config: defaults, files, site, command line; later wins.
-
-OmegaConf resolves interpolations; ``Places`` maps each key to its source.
-"""
+"""Layers of a config; later wins."""
 
 from __future__ import annotations
 
@@ -56,11 +53,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Settings of the command line.
-
-    Attributes:
-        texts: Values as typed.
-    """
+    """Settings of the command line; ``texts`` are as typed."""
 
     names: Mapping[str, str]
     layer: Layer
@@ -68,7 +61,7 @@ class CommandLine:
 
 
 def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
-    """Read ``leader=… follower=… env=… key=value …``; the last equal key wins."""
+    """Read ``leader=… follower=… env=… key=value …``; the last wins."""
     names: dict[str, str] = {}
     tree: Tree = {}
     texts: dict[Key, str] = {}
@@ -93,7 +86,6 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
 
 
 def _find_section(key: Key) -> Key:
-    """Return the key with each group leader as its own section."""
     return (".".join(key[:2]), *key[2:]) if key[0] == GROUP else key
 
 
@@ -117,10 +109,7 @@ def look_up(tree: Any, key: Key) -> tuple[bool, Any]:
 
 
 def merge(trees: Iterable[Tree]) -> Tree:
-    """Return merged trees, without shared mappings; later values win.
-
-    Unlike OmegaConf's merge it accepts a list or null that meets a mapping.
-    """
+    """Return merged trees, sharing no mappings; later values win."""
     merged: Tree = {}
     for tree in trees:
         for name, value in tree.items():
@@ -133,7 +122,7 @@ def merge(trees: Iterable[Tree]) -> Tree:
 def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
     """Return the merged tree with each ``${section.key}`` replaced.
 
-    Targets are or hold plain values, which excludes cycles and unbounded growth.
+    Targets are or hold plain values, which excludes cycles.
     """
     n_before = len(problems)
     few: Tree = {}  # OmegaConf takes longer for the whole tree than all the rest does
@@ -186,7 +175,7 @@ class Places:
                     self._files.setdefault(section, layer.place)
 
     def of(self, key: Sequence[str | int]) -> str:
-        """Return the source of a key, its parent or its section."""
+        """Return the source of a key, its parent or section."""
         node: Any = self._tree
         for part in key:
             if not isinstance(node, dict) or str(part) not in node:
@@ -212,7 +201,6 @@ class Places:
 
 
 def _walk(tree: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """Yield the leaves, including empty mappings and whole lists."""
     if isinstance(tree, dict) and (tree or not key):
         for name, value in tree.items():
             yield from _walk(value, (*key, name))

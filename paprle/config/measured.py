@@ -1,4 +1,4 @@
-"""Measurements of a rig in a site's settings, used for the measured parts only."""
+"""Measurements of a rig in a site's settings."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ PARTS = (
 def store(
     tree: dict[str, Any], found: Mapping[str, Any], names: Mapping[str, str]
 ) -> None:
-    """Store ``feedback.rig`` in a site's settings in place, replacing other parts.
-
-    Joints of the same leader are merged.
-    """
+    """Store ``feedback.rig`` in place, replacing other parts; merge joints."""
     rig = _enter(_enter(tree, "feedback"), "rig")
     origin = _enter(rig, "measured_with")
     for part in PARTS:
@@ -55,7 +52,6 @@ def store(
 
 
 def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a section, made if missing."""
     if not isinstance(tree.get(key), dict):
         tree[key] = {}
     section: dict[str, Any] = tree[key]
@@ -65,7 +61,7 @@ def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
 def store_latency(
     tree: dict[str, Any], found: Mapping[str, float], names: Mapping[str, str]
 ) -> None:
-    """Store ``record.latency``, [s], in a site's settings, replacing other triples."""
+    """Store ``record.latency``, [s], replacing other triples."""
     latency = _enter(_enter(tree, "record"), "latency")
     if latency.get("measured_with") != dict(names):
         latency.clear()
@@ -73,7 +69,7 @@ def store_latency(
 
 
 def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Remove measurements of other parts from a site's settings in place."""
+    """Remove measurements of other parts in place."""
     record = tree.get("record")
     latency = record.get("latency") if isinstance(record, dict) else None
     if isinstance(latency, dict) and latency.get("measured_with") != dict(names):
@@ -90,7 +86,7 @@ def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
 
 
 def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield notes on unused measurements of other parts."""
+    """Yield notes on measurements of other parts."""
     told = {owner: str(getattr(origin, owner)) for owner in names}
     site = f"{find_site().label}/{SESSION}"
     for part in PARTS:
@@ -108,7 +104,6 @@ def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
 def _find_others(
     part: MeasurementGroup, origin: Mapping[str, Any], names: Mapping[str, str]
 ) -> list[str]:
-    """Return the named owners other than these."""
     return [
         owner
         for owner in part.owners

@@ -1,6 +1,6 @@
-"""Section ``env`` of arms that are one robot: each limb is a key with an env below.
+"""Section ``env`` of a robot of several arms: each limb has an env.
 
-Beneath a limb's settings are those of its env's YAML and of its own robot's in it.
+A limb's settings override those of its env's and its robot's YAML.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ _KIND = PLUGIN_KINDS["env"]
 
 @dataclass(frozen=True)
 class _Section:
-    """The merged section: its own keys aside, a key for each limb."""
-
     tree: Tree
     places: Places
     own: frozenset[str]
@@ -50,7 +48,7 @@ class _Section:
 
 
 def has_parts(env_type: str | None) -> bool:
-    """Return whether each limb has an env of its own in this plug-in."""
+    """Return whether each limb has its own env."""
     try:
         return env_type is not None and find_plugin(_KIND, env_type).has_parts
     except PaprleError:  # reported where its settings are looked for
@@ -64,7 +62,7 @@ def read_parts(
     folders: Folders,
     problems: list[str],
 ) -> list[Layer]:
-    """Return the layers beneath all others, from the YAMLs of the limbs' envs."""
+    """Return the lowest layers, from the limbs' YAMLs."""
     section = _merge_section(names, types, layers)
     beneath: list[Layer] = []
     for limb, values in section.list_limbs():
@@ -79,10 +77,9 @@ def read_emulated_parts(
     layers: Sequence[Layer],
     problems: list[str],
 ) -> list[Layer]:
-    """Return the settings of running emulators of the limbs' envs.
+    """Return the settings of emulators of the limbs' envs.
 
-    What they set beyond the env holds for a robot of theirs alone, and is left out.
-    The last of the layers is the command line's.
+    The last layer is the command line's.
     """
     section = _merge_section(names, types, layers)
     found: list[Layer] = []
@@ -101,7 +98,6 @@ def read_emulated_parts(
 def _merge_section(
     names: Mapping[str, str], types: Mapping[str, str], layers: Sequence[Layer]
 ) -> _Section:
-    """Return the section of all layers, without limbs for an env of no parts."""
     env_type = types.get("env")
     if env_type is None or not has_parts(env_type):
         return _Section({}, Places([]), frozenset())
@@ -116,7 +112,7 @@ def make_parts_class(
 ) -> type[Any]:
     """Return an env's settings class with a key for each limb.
 
-    ``tree`` is the section, with the plug-in of each limb as its ``type``.
+    Limbs in ``tree`` have their plug-in as ``type``.
     """
     own = read_fields(config)
     parts: list[tuple[str, type[Any] | None, str]] = []
@@ -146,7 +142,7 @@ def _load_part(spec: PluginSpec) -> type[Any]:
 
 
 def share_rate(tree: Tree, config: type[Any], places: Places) -> None:
-    """Give all limbs one rate in place: the section's, or the slowest one of theirs."""
+    """Give all limbs one rate in place: the section's, or their slowest."""
     hints = read_fields(config)
     parts = {
         limb: values
@@ -177,7 +173,6 @@ def _is_key(limb: str) -> bool:
 
 
 def _is_named(limb: str, values: Any, places: Places, problems: list[str]) -> bool:
-    """Report what is no arm of the section."""
     place = places.of(("env", limb))
     if not _is_key(limb):
         problems.append(
@@ -202,7 +197,6 @@ def _read_part(
     folders: Folders,
     problems: list[str],
 ) -> list[Layer]:
-    """Return the layers of one limb: its env's YAML, and its robot's in that env."""
     given = {"env": values["env"], "follower": values["robot"]}
     for part, key in (("env", "env"), ("follower", "robot")):
         known = known_names(part, folders)
@@ -237,7 +231,6 @@ def _read_part(
 
 
 def _describe_arm(limb: str, found: Sequence[Layer]) -> Iterator[Layer]:
-    """Yield an arm's URDF and the name of its only limb, from its YAMLs."""
     for layer in found:
         robot = layer.tree.get("follower", {})
         said = {"urdf": robot["urdf"]} if "urdf" in robot else {}
@@ -252,7 +245,6 @@ def _describe_arm(limb: str, found: Sequence[Layer]) -> Iterator[Layer]:
 def _make_parts_class(
     config: type[Any], parts: tuple[tuple[str, type[Any] | None, str], ...]
 ) -> type[Any]:
-    """Return the section's class, cached by plug-ins; Any for one that is missing."""
     keys: list[tuple[str, Any]] = []
     for limb, own, summary in parts:
         if own is None:

@@ -1,4 +1,4 @@
-"""YAML triple, site overlay and command line → one validated, frozen config.
+"""Resolution of YAMLs and command line to one frozen config.
 
 Later wins: defaults, ``configs``, ``configs/site``, ``PAPRLE_CONFIG_PATH``, emulators,
 command line. A follower's ``envs.<env>`` overrides the env. No device is imported.
@@ -78,7 +78,7 @@ _CORE_CLASSES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class LeaderChoice:
-    """A leader of a session."""
+    """Leader of a session."""
 
     name: str
     type: str
@@ -90,9 +90,7 @@ class Resolved:
     """Validated config of a session, equal in every process.
 
     Attributes:
-        env_type: Follower plug-in.
         leaders: Leaders by name; an only one is ``ALONE``.
-        feedback: ``laws`` has a config or None by law.
         sources: Dotted key → file, ``command line`` or ``default``.
     """
 
@@ -132,12 +130,12 @@ class Resolved:
 
     @property
     def leader_type(self) -> str:
-        """The plug-in of the only leader."""
+        """Plug-in of the only leader."""
         return self.only_leader.type
 
     @property
     def leader(self) -> Any:
-        """The config of the only leader's plug-in."""
+        """Config of the only leader's plug-in."""
         return self.only_leader.config
 
     @property
@@ -178,7 +176,7 @@ class Resolved:
         """Return the config of ``to_dict`` values without reading files.
 
         Raises:
-            ConfigError: If the values are not valid here.
+            ConfigError: If they are not valid here.
         """
         leaders = _read_leaders(values)
         problems = [
@@ -212,7 +210,6 @@ _NAMES = ("leader_name", "follower_name", "env_name", "env_type")
 
 
 def _read_leaders(values: Mapping[str, Any]) -> dict[str, LeaderChoice]:
-    """Return the leaders of ``to_dict``, with plain configs."""
     if GROUP in values:
         return {name: LeaderChoice(**one) for name, one in values[GROUP].items()}
     if not {"leader", "leader_type"} <= values.keys():
@@ -223,13 +220,6 @@ def _read_leaders(values: Mapping[str, Any]) -> dict[str, LeaderChoice]:
 
 def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     """Return the validated config of ``leader=… follower=… env=… key=value …``.
-
-    Relative paths become absolute: of the command line to the working directory, of the
-    workspace's files to the workspace, of other files to their folder.
-
-    Args:
-        args: Words in any order; the last equal key wins.
-        root: Workspace; by default the package's.
 
     Raises:
         ConfigError: With all mistakes.
@@ -281,7 +271,6 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
 def _name_leaders(
     given: Mapping[str, str], types: Mapping[str, str], group: Group | None
 ) -> dict[str, LeaderChoice]:
-    """Return the leaders without configs."""
     if group is not None:
         return {
             name: LeaderChoice(group.yamls[name], plugin, None)
@@ -314,7 +303,6 @@ def _add_parts(
     tree: Mapping[str, Any],
     problems: list[str],
 ) -> None:
-    """Extend the env's class by its limbs, where each has an env of its own."""
     section = tree.get("env")
     if "env" in classes and has_parts(env_type) and isinstance(section, Mapping):
         classes["env"] = make_parts_class(classes["env"], section, problems)
@@ -326,7 +314,6 @@ def _make(
     places: Places,
     problems: list[str],
 ) -> dict[str, Any]:
-    """Return the settings of each section, or raise with all mistakes."""
     made: dict[str, Any] = {
         section: validate(cls, tree.get(section, {}), section, places, problems)
         for section, cls in classes.items()
@@ -340,7 +327,6 @@ def _make(
 def _gather(
     leaders: Mapping[str, LeaderChoice], made: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings as fields of ``Resolved``."""
     chosen = {
         name: replace(one, config=made.pop(name_section(name)))
         for name, one in leaders.items()

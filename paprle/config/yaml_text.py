@@ -1,7 +1,7 @@
 """Untrusted YAML as plain values, by YAML 1.2's core schema.
 
 Tags, duplicate keys and interpolations other than ``${section.key}`` are refused; size,
-depth and the number of values after alias expansion are bounded.
+depth and number of values are bounded.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ _INTERPOLATION = re.compile(r"\$\{[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\}")
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Composes nodes by YAML 1.2's core schema."""
-
     yaml_implicit_resolvers: dict[str, Any] = {}
 
 
@@ -63,7 +61,7 @@ for _tag, (_pattern, _first, _) in _SCALARS.items():
 
 
 def read_yaml(path: Path, label: str, problems: list[str]) -> dict[str, Any] | None:
-    """Return the mapping of a YAML file; None after reporting problems."""
+    """Return a YAML file's mapping; None after reporting problems."""
     n_before = len(problems)
     value: Any = None
     try:
@@ -83,10 +81,7 @@ def read_yaml(path: Path, label: str, problems: list[str]) -> dict[str, Any] | N
 
 
 def parse_value(text: str, label: str, problems: list[str]) -> Any:
-    """Return a command line's value, or None if refused.
-
-    Invalid YAML and comments are text.
-    """
+    """Return a command line's value; invalid YAML and comments are text."""
     if text == "":
         return ""
     n_before = len(problems)
@@ -103,7 +98,6 @@ def parse_value(text: str, label: str, problems: list[str]) -> Any:
 
 
 def _has_comment(text: str) -> bool:
-    """Return whether YAML leaves a part of the text unread."""
     if "#" not in text:
         return False
     marks = [(t.start_mark.index, t.end_mark.index) for t in yaml.scan(text, _Loader)]
@@ -134,12 +128,10 @@ def _parse(text: str, label: str, problems: list[str]) -> Any:
 
 
 class _TooMany(Exception):
-    """The document is larger or deeper than any honest config."""
+    """Document too large or too deep."""
 
 
 class _Builder:
-    """Makes plain values of nodes, with counted copies of aliases."""
-
     def __init__(self, label: str, has_lines: bool, problems: list[str]) -> None:
         self.label = label
         self.has_lines = has_lines
@@ -201,7 +193,6 @@ class _Builder:
 
 
 def _check_text(text: str, where: str, problems: list[str]) -> str:
-    """Refuse interpolations other than of a key."""
     for start in re.finditer(r"\$\{", text):
         if _INTERPOLATION.match(text, start.start()) is None:
             problems.append(

@@ -1,1 +1,1 @@
-"""Force feedback: laws, stability, passivity and rendering."""
+"""Force feedback."""

@@ -1,4 +1,4 @@
-"""Kinematics, weight and limits of a leader's arm."""
+"""Arm of a leader."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _UNKNOWN_EFFORT = 0.5  # [N·m] chosen: the stall torque of the weakest servo, X
 
 
 class Posture(NamedTuple):
-    """An arm at one instant.
+    """Arm at one instant.
 
     Attributes:
         R: From the eef's axes to the operator's, shape (3, 3).
         p: Eef in the leader's base, in the operator's axes, shape (3,), [m].
-        J: Body Jacobian of the eef, shape (6, n_arm).
+        J: Body Jacobian of the driving eef, shape (6, n_arm).
         J_handle: That of the held eef; differs with ``retarget.through``.
-        gravity: Torques that hold arm and gripper, shape (m,), [N·m].
+        gravity: Holding torques, shape (m,), [N·m].
     """
 
     R: Vec
@@ -36,20 +36,17 @@ class Posture(NamedTuple):
 
 
 class Arm:
-    """One arm of a leader; not thread-safe.
+    """Arm of a leader; not thread-safe; arrays of shape (m,).
 
     Attributes:
-        joint_names: Arm joints, then the gripper's.
-        q_min: Lower position limits, shape (m,); -inf without any.
-        q_max: Upper position limits, shape (m,).
-        effort: Smaller torque limit of motors and URDF, shape (m,), [N·m].
+        effort: Smaller torque limit of motors and URDF, [N·m].
         reset_q: Rest posture, shape (n_arm,), [rad].
-        damping: Viscous friction of the URDF or NaN, shape (m,), [N·m·s/rad].
-        friction: Dry friction of the URDF or 0, shape (m,), [N·m].
+        damping: Viscous friction of the URDF or NaN, [N·m·s/rad].
+        friction: Dry friction of the URDF or 0, [N·m].
     """
 
     def __init__(self, own: Limb, arm: LeaderArm, driving: Limb | None = None) -> None:
-        """Load the masses; the eef of ``driving`` drives, by default that of ``own``.
+        """Load the arm; ``driving`` is ``own`` or has another eef.
 
         Raises:
             ConfigError: If its URDF lacks a joint.
@@ -96,7 +93,7 @@ class Arm:
         )
 
     def gravity_gradient(self, q: Vec) -> Vec:
-        """Return the derivative of the gravity torques by q, shape (m, m)."""
+        """Return the derivative of ``gravity`` by q, shape (m, m)."""
         G = pin.computeGeneralizedGravityDerivatives(
             self._model, self._data, self._spread(q)
         )
@@ -104,7 +101,6 @@ class Arm:
         return gradient
 
     def _spread(self, q: Vec) -> Vec:
-        """Return the model's own vector: continuous joints have two numbers there."""
         if self._is_plain:
             self._q[self._at] = q
             return self._q

@@ -1,8 +1,4 @@
-"""Composition of the laws' torques within the caps (F1).
-
-The leader torque depends on the leader alone (F2); the reflected torque ramps in per
-limb, and its energy is observed (F3).
-"""
+"""Laws' torques within the caps (F1)."""
 
 from __future__ import annotations
 
@@ -24,24 +20,19 @@ _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force 
 
 
 class Handle(NamedTuple):
-    """The handle of one limb.
-
-    Attributes:
-        rows: Rows of its arm joints.
-        J: Body Jacobian, shape (6, n_arm).
-    """
+    """Rows and body Jacobian, (6, n_arm), of one limb's handle."""
 
     rows: slice
     J: Vec | None
 
 
 class LawTorques(NamedTuple):
-    """Torques of the laws before any limit.
+    """Torques before any limit, shape (M,), [N·m].
 
     Attributes:
-        leader: Sum of laws on the leader alone, shape (M,), [N·m].
-        reflected: Sum of laws on the follower, shape (M,), [N·m].
-        is_driving: Joints that render the reflected torque, shape (M,).
+        leader: Of the laws on the leader alone (F2).
+        reflected: Of the laws on the follower.
+        is_driving: Joints that render the reflected torque.
     """
 
     leader: Vec
@@ -50,17 +41,12 @@ class LawTorques(NamedTuple):
 
 
 class Composer:
-    """Limits the torques of all M joints of the leader.
-
-    Attributes:
-        caps: Largest torques, shape (M,), [N·m].
-        tau: Rendered torque, shape (M,), [N·m].
-    """
+    """Limiter of all M torques, [N·m], and their energy (F3)."""
 
     def __init__(
         self, settings: FeedbackSettings, caps: Vec, damping: Vec, rate: float
     ) -> None:
-        """Make it; ``rate`` is that of torques, [Hz]."""
+        """Prepare for a rate of torques, [Hz]."""
         self.caps = caps
         # more than the leader's own damping would be felt, and is not stable for sure
         late = Delays.of(rate, settings.rig).bus
@@ -80,23 +66,20 @@ class Composer:
         self.passivity.reset(np.ones(m, dtype=np.bool_))
 
     def stop_reflecting(self, joints: npt.NDArray[np.bool_]) -> None:
-        """Stop reflecting on these joints, shape (M,), at once; it ramps in again."""
+        """Stop reflecting on these joints, shape (M,), at once."""
         self._reflected_share = np.where(joints, 0.0, self._reflected_share)
         self.tau = self.tau - np.where(joints, self._reflected, 0.0)
         self._reflected = np.where(joints, 0.0, self._reflected)
         self.passivity.reset(joints)
 
     def observe(self, moved: Vec) -> None:
-        """Count the energy since the last step, for a motion of shape (M,), [rad]."""
+        """Count the energy of a motion, shape (M,), [rad]."""
         self.passivity.observe(self._reflected, moved)
 
     def compose(
         self, wanted: LawTorques, dq: Vec, dt: float, handles: Sequence[Handle]
     ) -> Vec:
-        """Return the torques of this step, shape (M,), [N·m].
-
-        ``dq`` is the motion between samples over ``dt``, (M,), [rad/s].
-        """
+        """Return this step's torques, shape (M,), [N·m]."""
         drives = wanted.is_driving
         self._leader_share = min(1.0, self._leader_share + dt / self._ramp)
         leader = _limit(self._leader_share * wanted.leader, self.caps)
@@ -115,7 +98,6 @@ class Composer:
         return self.tau
 
     def _limit_change(self, tau: Vec, step: Vec) -> Vec:
-        """Limit the rise of torque, (M,); it may fall faster, for passivity."""
         # It rises by a step at most; it falls quicker, as what the energy no longer
         # covers must end before a hand has moved on.
         before, zero = self.tau, 0.0 * tau
@@ -126,13 +108,12 @@ class Composer:
         return np.asarray(before + fall + _limit(tau - falls_to, step))
 
     def damp(self, dq: Vec) -> Vec:
-        """Return damping alone and reset: the leader is too fast (F4)."""
+        """Return damping alone and reset (F4)."""
         self.reset()
         self.tau = _limit(-self._damping * dq, self.caps)
         return self.tau
 
     def _find_share(self, tau: Vec, handles: Sequence[Handle]) -> Vec:
-        """Return the share, (M,), that caps the least handle force of ``tau``."""
         # The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau.
         # Along a singular direction it says little: there structure carries what is
         # rendered.
@@ -153,6 +134,5 @@ class Composer:
 
 
 def _limit(values: Vec, most: Vec) -> Vec:
-    """Return values within ±most; ``np.clip`` takes four times as long."""
     limited: Vec = np.minimum(np.maximum(values, -most), most)
     return limited

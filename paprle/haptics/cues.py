@@ -1,4 +1,4 @@
-"""Cues of contact, limit and clearance, and a rumble, for leaders without motors.
+"""Cues of contact, limit and clearance for leaders without motors.
 
 Contact is the distance from the commands within the longest lag, or the effort.
 """
@@ -41,14 +41,11 @@ NO_CUES = Cues()
 
 
 class CueLimits(NamedTuple):
-    """Limits by joint, shape (n,); infinite for joints that do not count.
+    """Limits by joint, shape (n,), [rad] or [m]; infinite: does not count.
 
     Attributes:
-        q_min: Lowest positions, [rad] or [m].
-        q_max: Highest positions.
         per_margin: Inverse distance at which a limit shows, [1/rad].
         per_speed: 1 / V, [s/rad].
-        tolerance: Deviation in free motion, [rad] or [m].
         kept: Clearance of the gate, [m].
     """
 
@@ -61,15 +58,10 @@ class CueLimits(NamedTuple):
 
 
 class CueInput(NamedTuple):
-    """One status of the gate, and the command behind two lags.
+    """Status of the gate; arrays of shape (n,), [rad] or [m].
 
     Attributes:
-        reasons: Active reason bits.
         clearance: Smallest clearance, [m]; NaN or +inf if unknown.
-        q_des: Input of the gate, shape (n,), [rad] or [m].
-        q_cmd: Output of the gate.
-        dq_cmd: Its velocity, [rad/s] or [m/s].
-        q_meas: Measured positions.
         q_late: Commands behind half the longest lag and all of it, shape (2, n).
     """
 
@@ -83,10 +75,7 @@ class CueInput(NamedTuple):
 
 
 def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> CueLimits:
-    """Return the limits of a leader's cues.
-
-    Arm joints of driven limbs count; grippers never do. ``kept`` is in [m].
-    """
+    """Return the limits of driven arm joints; ``kept`` in [m]."""
     driven = [
         one for one, is_driven in zip(robot.limbs, drives, strict=True) if is_driven
     ]
@@ -106,11 +95,7 @@ def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> Cu
 
 
 def compute_cues(now: CueInput, limits: CueLimits) -> Cues:
-    """Return the cues of one status; pure.
-
-    Limit is the largest of nearness to position limits and V, and, if a limit acts, the
-    distance to the request. Clearance is 0 until the gate slows down, then grows to 1.
-    """
+    """Return the cues of one status."""
     half, late = now.q_late
     low = np.minimum(np.minimum(half, late), now.q_cmd)
     high = np.maximum(np.maximum(half, late), now.q_cmd)
@@ -139,12 +124,11 @@ def _approach(clearance: float, kept: float) -> float:
 
 
 def _clip(value: float) -> float:
-    """Return the value within 0 … 1; 0 for NaN."""
     return 0.0 if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 
 class Rumble:
-    """One amplitude from the cues: fast attack, release in ``_RELEASE``, hysteresis."""
+    """Rumble with quick attack, slow release, hysteresis."""
 
     def __init__(self, on: float = _ON, off: float = _OFF) -> None:
         self._on, self._off = on, off
@@ -155,16 +139,16 @@ class Rumble:
         self._level, self._is_on = 0.0, False
 
     def step(self, cues: Cues, dt: float) -> float:
-        """Return the amplitude, 0 … 1, after a time dt, [s]."""
+        """Return the amplitude, 0 … 1, after ``dt``, [s]."""
         self._level = max(*cues, self._level - dt / _RELEASE)
         self._is_on = self._level >= (self._off if self._is_on else self._on)
         return self._level if self._is_on else 0.0
 
 
 class CueSource:
-    """Adds cues and rumble to one leader's feedback; not thread-safe.
+    """Source of one leader's cues; not thread-safe.
 
-    It is silent unless the leader drives and the gate's status is fresh.
+    Silent unless the leader drives.
     """
 
     def __init__(
@@ -174,7 +158,7 @@ class CueSource:
         settings: FeedbackSettings,
         kept: float,
     ) -> None:
-        """Make it; ``kept`` is ``gate.clearance_scene``, [m]."""
+        """Prepare; ``kept`` is ``gate.clearance_scene``, [m]."""
         rig, usual = settings.rig, (settings.rig.dead_time, settings.rig.time_constant)
         lags = [sum(rig.lags.get(name, usual)) for name in robot.joint_names]
         self._lags = np.outer((0.5, 1.0), lags) * (1.0 + rig.lag_spread)
@@ -191,12 +175,12 @@ class CueSource:
         self.choose_limbs([True] * len(robot.limbs))
 
     def choose_limbs(self, drives: Sequence[bool]) -> None:
-        """Set which limbs of the follower the leader drives."""
+        """Set the driven limbs of the follower."""
         self._limits = make_cue_limits(self._robot, drives, self._kept)
         self._touch.choose_joints(self._limits.tolerance < _FAR)
 
     def add(self, told: Feedback, now_ns: int, status: Record | None) -> Feedback:
-        """Return the feedback with current cues and rumble."""
+        """Return the feedback with cues and rumble."""
         oldest_ns = now_ns - self._stale_ns
         if told.n_cues > self._n_cues >= 0:
             self._pulse_ns = now_ns + _PULSE_NS

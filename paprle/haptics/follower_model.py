@@ -1,4 +1,4 @@
-"""Predicted position of a follower in free motion: Ĝ q_cmd, dead time and first order.
+"""Follower in free motion: dead time and first order.
 
 The dead time is learnt in free motion alone (``safety.md``, lag-compensated feedback).
 """
@@ -24,19 +24,17 @@ _GAP_NS = 100_000_000  # spec: safety.md A1, T_stale
 
 
 class FollowerModel:
-    """The model of all joints of the robot.
+    """Model of all joints of the robot, arrays of shape (n,).
 
     Attributes:
-        q: Predicted position, shape (n,), [rad] or [m].
-        dead_time: As learnt so far, shape (n,), [s].
-        is_free: No recent contact of the joint's arm or gripper, shape (n,).
-        contact: Contacts of single joints.
+        q: Predicted position, [rad] or [m].
+        dead_time: Learnt dead time, [s].
+        is_free: No recent contact of the joint's arm or gripper.
     """
 
     def __init__(
         self, rig: RigSettings, joints: Sequence[str], parts: Sequence[Vec] = ()
     ) -> None:
-        """Make it; ``parts`` are indices of joints that share contacts."""
         n, usual = len(joints), (rig.dead_time, rig.time_constant)
         dead_time, tau = np.array([rig.lags.get(name, usual) for name in joints]).T
         self._tau = np.maximum(tau, 1e-6)
@@ -60,15 +58,7 @@ class FollowerModel:
     def update(
         self, stamp_ns: int, q_cmd: Vec, meas_ns: int, q_meas: Vec, *, is_held: bool
     ) -> None:
-        """Advance to a newer measurement; do nothing without one.
-
-        Args:
-            stamp_ns: Time of the command, [ns].
-            q_cmd: Shape (n,).
-            meas_ns: Time of the measurement, [ns].
-            q_meas: Shape (n,).
-            is_held: The gate holds the command back.
-        """
+        """Advance to a newer measurement; arrays of shape (n,)."""
         if not 0 < stamp_ns - self._stamp_ns <= _GAP_NS or meas_ns < self._zero_ns:
             if stamp_ns != self._stamp_ns:
                 self._restart(stamp_ns, q_cmd, meas_ns)
@@ -83,7 +73,6 @@ class FollowerModel:
             self.contact.update(dt, q_cmd, q_meas, self.q)
 
     def _restart(self, stamp_ns: int, q_cmd: Vec, meas_ns: int) -> None:
-        """Restart as if the command had stood still."""
         self._zero_ns = min(stamp_ns, meas_ns) - _GAP_NS * 100
         self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
         self._touched_ns[:], self.is_free[:] = meas_ns, False
@@ -100,7 +89,6 @@ class FollowerModel:
             self._times[at], self._commands[at] = t, q_cmd
 
     def _advance(self, t: float, dt: float) -> Vec:
-        """Advance y by the exact ẏ = (u − y)/τ for linear u; return ẏ, shape (n,)."""
         # ẏ = (u − y)/τ with u = u₀ + a s has y = u − a τ + (y₀ − u₀ + a τ) e^{−s/τ}.
         begin, end = self._delayed, self._interpolate_commands(t - self.dead_time)
         lag = (end - begin) * (self._tau / dt)

@@ -1,4 +1,4 @@
-"""The follower's state from the gate's status, mapped to the leader."""
+"""Follower's state, mapped to the leader."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ _LEARN = 0.1  # chosen: in ten periods a rate is known
 
 
 class FollowerInLeaderJoints(NamedTuple):
-    """The follower in the leader's joints, shape (M,); NaN where unmapped.
+    """Follower in the leader's joints, shape (M,); NaN: unmapped.
 
     Attributes:
         gate: Output of the gate, [rad].
-        follower: Measured position, [rad].
         model: Predicted position in free motion, [rad].
         tau: Measured efforts, [N·m].
     """
@@ -43,13 +42,11 @@ class FollowerInLeaderJoints(NamedTuple):
 
 
 class FollowerSide:
-    """The newest status of the gate.
+    """Newest status of the gate.
 
     Attributes:
         q_gate: Output of the gate, shape (n,).
-        q_meas: Measured positions, shape (n,).
         clearance: Smallest clearance, [m]; +inf if unknown.
-        is_near: The gate keeps clear of something.
     """
 
     def __init__(
@@ -76,7 +73,7 @@ class FollowerSide:
         self._q_late: Vec | None = None
 
     def update(self, status: Record) -> None:
-        """Copy a status, and advance the model to it."""
+        """Copy a status and advance the model."""
         self._status[()] = status
         head = self._codec.read(self._status)
         self._learn_period(head.stamp_ns - self._stamp_ns)
@@ -98,7 +95,7 @@ class FollowerSide:
 
     @property
     def q_robot(self) -> tuple[Vec, Vec, Vec]:
-        """Joints as commanded by the gate, as measured, and as predicted if free."""
+        """Commanded, measured and predicted joints, shape (n,) each."""
         return self.q_gate, self.q_meas, self.model.q
 
     def _learn_period(self, passed_ns: int) -> None:
@@ -107,7 +104,7 @@ class FollowerSide:
             self._period_ns += share * (passed_ns - self._period_ns)
 
     def is_following(self, now_ns: int, stale_ns: int) -> bool:
-        """Whether the gate follows set-points; status and measurement are fresh."""
+        """Return whether the gate follows, with fresh data."""
         # a slow follower's measurement may be as old as the gate lets it be
         oldest_ns = max(float(stale_ns), _PERIODS * self._period_ns)
         is_fresh = now_ns - self._stamp_ns <= stale_ns
@@ -115,10 +112,7 @@ class FollowerSide:
         return is_fresh and self._is_finite and self._state is GateState.ENGAGED
 
     def find_free(self) -> Flags:
-        """Return whether the leader's joints drive no contact, shape (M,).
-
-        An arm is free when all its joints are; its gripper is judged alone.
-        """
+        """Return joints without contact, by arm, (M,)."""
         is_free = np.ones(self._mirror.is_driven.size, dtype=np.bool_)
         for rows, columns in self._parts:
             is_free[rows] = self.model.is_free[columns].all()
@@ -133,7 +127,7 @@ class FollowerSide:
         return self._mirror.held(held), by_part
 
     def find_gate_held(self, q: Vec, dt: float) -> Vec:
-        """Return the certainty that the gate holds joints back, (M,); dt 0 resets."""
+        """Return the certainty of gate-held joints, (M,); dt 0 resets."""
         if dt <= 0.0 or self._q_late is None:
             self._q_late = q
             self._gate_hold.reset()

@@ -1,4 +1,4 @@
-"""Torques of a leader from both sides' states, without thread or I/O."""
+"""Torques of a leader, without thread or I/O."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ class SessionNotice(NamedTuple):
     """Reported state of the session.
 
     Attributes:
-        stamp_ns: Time of the report, [ns].
-        is_engaged: The leader drives.
-        anchors: Anchors of engagement; None before, and in joint mode.
+        anchors: None before engagement, and in joint mode.
         limb_drives: Limbs that drive if engaged, shape (n_limbs,); None: all.
     """
 
@@ -76,15 +74,6 @@ class _Accepted(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """Motion of the leader.
-
-    Attributes:
-        dq: Velocity, measured or between samples, shape (M,), [rad/s].
-        dq_samples: Velocity between the last two samples, shape (M,), [rad/s].
-        dt: Time between these samples, [s].
-        q_now: Position extrapolated to this step, shape (M,), [rad].
-    """
-
     dq: Vec
     dq_samples: Vec
     dt: float
@@ -95,12 +84,9 @@ class Haptics:
     """Laws, mirrors and composer of one leader and one robot.
 
     Attributes:
-        margins: Stability margins by leader limb.
-        held_margins: Margins in contact, with a hand.
         gain_scale: Factor on torques of laws at default gains, shape (M,).
-        held_scale: That of laws that are stiff in contact alone.
+        held_scale: Factor for laws that are stiff in contact alone.
         renders_undriven: Some law renders while the leader does not drive.
-        n_bad: Steps with non-finite torques of a law.
     """
 
     def __init__(
@@ -112,7 +98,7 @@ class Haptics:
         layout: Layout,
         afar: FollowerAfar | None = None,
     ) -> None:
-        """Make all parts without checking stability; ``afar`` replaces ``robot``.
+        """Prepare without checking stability; ``afar`` replaces ``robot``.
 
         Raises:
             ConfigError: With all problems of the settings.
@@ -158,7 +144,7 @@ class Haptics:
         self.gain_scale, self.held_scale = np.ones((2, len(self.joints.names)))
 
     def check_stability(self, scale: float = 1.0) -> None:
-        """Measure margins; scale default gains down, keep or refuse configured ones.
+        """Scale default gains to stability; keep or refuse configured ones.
 
         Raises:
             ConfigError: If a limb's laws are above the bound (F2).
@@ -183,12 +169,12 @@ class Haptics:
 
     @property
     def is_measured(self) -> bool:
-        """Whether damping and bus delay were measured, not guessed."""
+        """Whether damping and bus delay were measured."""
         is_known = self._settings.rig.leader_delay is not None
         return is_known and bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
-        """Return the active laws and their stability margins."""
+        """Return the active laws and margins as text."""
         muted = set.intersection(
             *(
                 {name for name, factor in factors.items() if not factor}
@@ -216,7 +202,7 @@ class Haptics:
         session: SessionNotice | None,
         status: Record | None,
     ) -> Mapping[str, Vec]:
-        """Return the torques by leader limb; empty: the leader is limp."""
+        """Return the torques by leader limb; empty: limp."""
         if status is not None:
             self.follower.update(status)
         accepted = self._accept(now_ns, sample, session)
@@ -294,7 +280,6 @@ class Haptics:
         self._q_sample, self._q_now = accepted.joints.q, motion.q_now
 
     def _fall_silent(self) -> None:
-        """Let the leader go limp; all torques ramp in afterwards."""
         if self._step_ns:
             self.composer.reset()
             self._restart_laws()
@@ -372,7 +357,6 @@ class Haptics:
             sums[law.needs_follower][rows] += factor * one.weight * tau
 
     def _spread(self, by_limb: Flags) -> Flags:
-        """Return for each joint the flag of its limb, shape (M,)."""
         spread: Flags = np.repeat(by_limb, self._n_joints)
         return spread
 
@@ -397,7 +381,7 @@ def make_haptics(  # noqa: PLR0913, PLR0917 - all that a session knows of a lead
     through: RobotModel | None = None,
     name: str = ALONE,
 ) -> Haptics:
-    """Return the feedback of one leader, without a thread.
+    """Return one leader's feedback, without a thread.
 
     Raises:
         ConfigError: If laws are above the bound (F2), or with all problems.

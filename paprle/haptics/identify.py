@@ -1,7 +1,7 @@
-"""Identification of a follower's lag and of the friction of a leader's motors.
+"""Identification of lag and friction from two tones.
 
-Both are moved by two tones. The lag follows from gain and phase, friction from least
-squares over all T_d of tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q.
+Friction follows from least squares over all T_d of
+tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q.
 """
 
 from __future__ import annotations
@@ -26,12 +26,9 @@ _SLOWEST = 0.2  # [rad/s] chosen: nearer to rest the sign of a velocity is noise
 
 
 class Lag(NamedTuple):
-    """A follower's lag.
+    """Lag of a follower, [s].
 
     Attributes:
-        dead_time: [s].
-        time_constant: Of a first order, [s].
-        residual: Unexplained share of the motion.
         stiffness: Effort by position error, [N·m/rad]; NaN: unknown.
     """
 
@@ -42,14 +39,13 @@ class Lag(NamedTuple):
 
 
 class Motor(NamedTuple):
-    """One joint of a leader.
+    """Parameters of a leader's joint.
 
     Attributes:
         viscous: b, [N·m·s/rad].
         coulomb: c, [N·m].
         inertia: I, [kg·m²]; rough.
-        delay: From torque to measured motion, [s]; rough.
-        residual: Unexplained share of the torque.
+        delay: From torque to motion, [s]; rough.
     """
 
     viscous: float
@@ -60,16 +56,13 @@ class Motor(NamedTuple):
 
 
 def make_tones(t: Vec | float, amplitude: float, rise: float = 1.0) -> Vec:
-    """Return the sum of both tones, ramped in, at most ``amplitude``."""
+    """Return both tones, ramped, at most ``amplitude``."""
     waves = sum(np.sin(2 * np.pi * f * np.asarray(t)) / 2.0 for f in TONES)
     return np.asarray(amplitude * np.minimum(np.asarray(t) / rise, 1.0) * waves)
 
 
 def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
-    """Return the lag that best explains gain and phase of both tones.
-
-    ``t_cmd`` and ``q_cmd``, ``t_meas`` and ``q_meas`` have shape (N,), times [s].
-    """
+    """Return the lag by both tones' gain and phase; shape (N,), times in [s]."""
     gains = _find_tones(t_meas, q_meas) / _find_tones(t_cmd, q_cmd)
     d = np.arange(0.0, _LONGEST, _STEP)[:, None, None]
     tau = np.arange(0.0, _LONGEST, _STEP)[None, :, None]
@@ -82,7 +75,7 @@ def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
 
 
 def fit_drive(t: Vec, q_cmd: Vec, q_meas: Vec, tau: Vec) -> float:
-    """Return k, [N·m/rad], of tau = k (q_cmd − q) + d dq + k_0 + k_1 q; may be NaN."""
+    """Return k, [N·m/rad], of tau = k (q_cmd − q) + d dq + k_0 + k_1 q, or NaN."""
     if not np.isfinite(tau).all() or len(tau) < _LEAST:
         return math.nan
     terms = (q_cmd - q_meas, np.gradient(q_meas, t), np.ones_like(t), q_meas)
@@ -103,10 +96,7 @@ def _find_tones(t: Vec, q: Vec) -> Vec:
 
 
 def fit_motor(t: Vec, tau: Vec, q: Vec, dq: Vec) -> Motor:
-    """Return friction ≥ 0, inertia and delay of one joint.
-
-    Inputs have shape (N,), evenly spaced: [s], requested [N·m], measured [rad], rates.
-    """
+    """Return a joint's parameters from even samples, [s], [N·m], [rad], [rad/s]."""
     dt = float(np.median(np.diff(t)))
     ddq = np.gradient(dq, dt)
     terms: Sequence[Vec] = (ddq, dq, np.sign(dq), np.ones_like(q), q)

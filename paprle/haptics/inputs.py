@@ -1,4 +1,4 @@
-"""Inputs of the laws, at one instant or in postures of the stability check."""
+"""Inputs of the laws, at one instant or in postures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,12 @@ _TURN = np.pi  # [rad] chosen: how far joints without limits are tried to each s
 
 
 class HapticInput(NamedTuple):
-    """One instant of both sides, for all limbs.
+    """Instant of both sides; arrays of shape (M,), in [rad], [s], [m].
 
     Attributes:
-        q: Leader joints, shape (M,), [rad].
-        dq: Their velocities, shape (M,), [rad/s].
-        dt: Time since the last step, [s].
-        clearance: Smallest clearance, [m].
-        is_near: The gate keeps clear of something.
-        is_free: The joint drives no contact, shape (M,).
-        held: Held state of what the joint drives, −1 … 1, shape (M,).
-        held_by_gate: The gate holds the command back, 0 … 1, shape (M,).
-        held_part: Held state of its arm, 0 … 1, shape (M,).
+        held: Certainty that the driven joint is held, −1 … 1.
+        held_by_gate: Certainty that the gate holds it back, 0 … 1.
+        held_part: Certainty that its arm is held, 0 … 1.
     """
 
     q: Vec
@@ -53,7 +47,7 @@ def make_input(
     now: HapticInput,
     moves: Displacements = NOWHERE,
 ) -> FeedbackInput:
-    """Return the laws' input for one limb; ``at`` is None without kinematics."""
+    """Return one limb's input, without kinematics if ``at`` is None."""
     rows, there = limb.rows, now.in_leader_joints
     return FeedbackInput(
         q=now.q[rows],
@@ -88,7 +82,7 @@ def make_input(
 
 
 def list_postures(limb: LeaderLimb, joints: LeaderJoints) -> Vec:
-    """Return fixed postures over a limb's workspace, (N, m), [rad]."""
+    """Return fixed postures of a limb, (N, m), [rad]."""
     rows, m = limb.rows, len(limb.joint_names)
     low = np.maximum(joints.q_min[rows], -_TURN)
     high = np.maximum(np.minimum(joints.q_max[rows], _TURN), low)
@@ -101,7 +95,7 @@ def sample_postures(
     is_driven: Vec,
     scale: float | None,
 ) -> list[FeedbackInput]:
-    """Return inputs over a limb's workspace; NaN in values that are never given.
+    """Return inputs over a limb's workspace, NaN in unused values.
 
     ``is_driven`` is 0 or NaN by joint, shape (M,).
     """

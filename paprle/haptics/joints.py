@@ -1,4 +1,4 @@
-"""Properties of the leader's joints, all limbs in one vector of M."""
+"""Leader's joints, all limbs in one vector of M."""
 
 from __future__ import annotations
 
@@ -25,14 +25,7 @@ _UNKNOWN_CAP = 0.15  # [N·m] chosen: 30 % of the stall torque of the weakest se
 
 @dataclass(frozen=True, slots=True)
 class LeaderLimb:
-    """One limb of the leader.
-
-    Attributes:
-        rows: Rows of its joints.
-        arm_rows: Rows of its arm joints.
-        joint_names: ``limb/joint``.
-        arm: Its kinematics; may be None.
-    """
+    """Limb of the leader, by rows; names are ``limb/joint``."""
 
     name: str
     rows: slice
@@ -42,18 +35,18 @@ class LeaderLimb:
 
     @property
     def n_arm(self) -> int:
-        """Number of its arm joints."""
+        """Number of arm joints."""
         return int(self.arm_rows.stop - self.arm_rows.start)
 
     def split(self, *, is_whole: bool) -> list[Vec]:
-        """Return groups of indices in the limb: single joints, or the whole arm."""
+        """Return indices of single joints, or of the arm."""
         joints = np.arange(len(self.joint_names))
         first = [joints[: self.n_arm]] if is_whole else []
         return [*first, *joints[self.n_arm * is_whole :, None]]
 
 
 def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb, ...]:
-    """Return the leader's limbs in the order of ``LeaderSample.leader_state``."""
+    """Return the limbs in the order of ``leader_state``."""
     limbs, at = [], 0
     for name in leader.limbs:
         arm = arms.get(name)
@@ -74,12 +67,7 @@ def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb,
 
 
 class ContactGroup(NamedTuple):
-    """An arm or a gripper of both sides, which shows contact together.
-
-    Attributes:
-        rows: Rows of the leader's joints.
-        columns: Indices of the driven robot joints.
-    """
+    """Rows of an arm or gripper, and robot joints."""
 
     rows: slice
     columns: Vec
@@ -88,7 +76,7 @@ class ContactGroup(NamedTuple):
 def find_parts(
     limbs: Sequence[LeaderLimb], robot: RobotModel, pairing: Pairing
 ) -> list[ContactGroup]:
-    """Return the arm and the gripper of each of the leader's limbs."""
+    """Return each limb's arm and gripper."""
     parts = []
     for limb in limbs:
         driven = [robot.limbs[name] for name, _ in pairing.list_driven(limb.name)]
@@ -107,17 +95,13 @@ class LeaderJoints:
     """Numbers by joint, each of shape (M,).
 
     Attributes:
-        names: ``limb/joint``.
         damping: Viscous friction, measured or guessed, [N·m·s/rad].
         viscous: Measured viscous friction or NaN.
         coulomb: Measured dry friction or NaN, [N·m].
-        base: Rest position or NaN, [rad].
-        q_min: Lowest positions of both sides, [rad].
-        q_max: Highest positions.
         dry: Dry friction, measured or half of the URDF's, [N·m].
         drives: Measured or largest stiffness of the follower's drives, [N·m/rad].
-        caps: Torque caps, [N·m].
-        gain_squared: Σ gain² over driven joints.
+        base: Rest position or NaN, [rad].
+        q_min: Limit of both sides, [rad].
     """
 
     names: tuple[str, ...]
@@ -139,7 +123,7 @@ def read_joints(
     robot: RobotModel,
     mirror: JointMirror,
 ) -> LeaderJoints:
-    """Return the joints' properties from settings, both URDFs and the pairing.
+    """Return the joints' properties.
 
     Raises:
         ConfigError: With all unknown names and numbers not above zero.

@@ -1,4 +1,4 @@
-"""The active feedback laws."""
+"""Active feedback laws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_DRIVER = frozenset({"damping", "gravity"})
 def find_factors(
     laws: tuple[Weighted, ...], arm: LeaderArm | None
 ) -> Mapping[str, float]:
-    """Return the factors on torques of laws that differ at an arm; 0: not rendered."""
+    """Return an arm's factors on laws; 0: not rendered."""
     if arm is None:
         return {}
     factors = {
@@ -36,13 +36,13 @@ def find_factors(
 def apply_factors(
     laws: tuple[Weighted, ...], factors: Mapping[str, float]
 ) -> tuple[Weighted, ...]:
-    """Return the rendered laws with the weights that they have at an arm."""
+    """Return the rendered laws with an arm's weights."""
     weighed = [(law, factors.get(law.name, 1.0)) for law in laws]
     return tuple(law._replace(weight=law.weight * f) for law, f in weighed if f)
 
 
 def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
-    """Return the active laws; stiff ones at default gains are scalable."""
+    """Return active laws; stiff ones at defaults are scalable."""
     laws = []
     for name in getattr(settings.laws, "__dataclass_fields__", ()):
         config = getattr(settings.laws, name)

@@ -1,4 +1,4 @@
-"""Mapping of the follower back to the leader's joints or eef (requirements P21).
+"""Mapping of the follower to the leader's joints or eef (requirements P21).
 
 Joints: q = (q_follower − offset) / gain, torques times gain. Poses, for R_cmd = L R K
 and p_cmd = p₀ + s L (p − p_l0): (L R)ᵀ dp and (L R)ᵀ log(R_b R_aᵀ).
@@ -21,7 +21,7 @@ from paprle.robot import Limb, RobotModel
 
 
 class Link(NamedTuple):
-    """One joint of the robot that one joint of the leader drives."""
+    """Robot joint driven by a leader joint."""
 
     row: int
     column: int
@@ -30,11 +30,7 @@ class Link(NamedTuple):
 
 
 class JointMirror:
-    """Maps joints of the robot to those of the leader; several links average.
-
-    Attributes:
-        is_driven: Leader joints that drive something, shape (M,).
-    """
+    """Map from robot to leader joints, shape (M,); several links average."""
 
     def __init__(self, links: Sequence[Link], n_rows: int) -> None:
         self._n = n_rows
@@ -48,36 +44,36 @@ class JointMirror:
         self._missing = np.where(self.is_driven, 0.0, np.nan)
 
     def positions(self, q_robot: Vec) -> Vec:
-        """Return the leader's positions, shape (M,); NaN: drives nothing."""
+        """Return the leader's positions, NaN: drives nothing."""
         values = (q_robot[self._columns] - self._offset) * self._share
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return total + self._missing
 
     def efforts(self, tau_robot: Vec) -> Vec:
-        """Return the robot's efforts at the leader's joints, shape (M,)."""
+        """Return efforts at the leader's joints."""
         values = tau_robot[self._columns] * self._gain
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return total + self._missing
 
     def held(self, held_robot: Vec) -> Vec:
-        """Return held joints with direction, −1 … 1, shape (M,)."""
+        """Return held joints with direction, −1 … 1."""
         values = held_robot[self._columns] * np.sign(self._gain)
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return np.minimum(np.maximum(total, -1.0), 1.0)
 
     def spread_largest(self, by_robot_joint: Vec) -> Vec:
-        """Return the largest value over driven joints, 0: none, shape (M,)."""
+        """Return the largest value over driven joints."""
         largest = np.zeros(self._n)
         np.maximum.at(largest, self._rows, by_robot_joint[self._columns])
         return largest
 
     @property
     def gain_squared(self) -> Vec:
-        """Σ gain² over driven joints, which maps stiffness, shape (M,)."""
+        """Σ gain² over driven joints, which maps stiffness."""
         return np.bincount(self._rows, self._gain**2, self._n).astype(np.float64)
 
     def bounds(self, q_min: Vec, q_max: Vec) -> tuple[Vec, Vec]:
-        """Return the robot's position limits at the leader's joints, shape (M,)."""
+        """Return position limits at the leader's joints."""
         low, high = np.full(self._n, -np.inf), np.full(self._n, np.inf)
         a = (q_min[self._columns] - self._offset) / self._gain
         b = (q_max[self._columns] - self._offset) / self._gain
@@ -87,7 +83,7 @@ class JointMirror:
 
 
 def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
-    """Return the joint links, grippers included, without limbs of other leaders."""
+    """Return the joint links to this leader."""
     starts, at = {}, 0
     for name in leader.limbs:
         starts[name] = at
@@ -120,7 +116,7 @@ def _list_pairs(pairing: Pairing, leader: LeaderInfo) -> list[tuple[str, LimbSou
 
 
 def count_joints(leader: LeaderInfo, limb: str) -> int:
-    """Return the number of a leader limb's joints in ``leader_state``."""
+    """Return a limb's number of joints in ``leader_state``."""
     arm = leader.arms.get(limb)
     if arm is None:
         return len(leader.joint_names.get(limb, ()))
@@ -128,7 +124,7 @@ def count_joints(leader: LeaderInfo, limb: str) -> int:
 
 
 class Displacements(NamedTuple):
-    """Displacements of a leader limb's eef, linear first, shape (6,)."""
+    """Displacements of a limb's eef, linear first, shape (6,)."""
 
     gate: Vec
     follower: Vec
@@ -142,7 +138,7 @@ NOWHERE = Displacements(NONE, NONE, NONE)
 
 
 class CarryBack(NamedTuple):
-    """Mapping of a follower limb's displacements to its leader limb.
+    """Mapping of displacements to a leader limb.
 
     Attributes:
         is_by_pose: Into the axes of the leader's eef; else joint by joint.
@@ -154,17 +150,13 @@ class CarryBack(NamedTuple):
 
 
 def find_carry_back(pairing: Pairing, limb: str) -> CarryBack:
-    """Return the mapping for one limb of the follower."""
+    """Return the mapping of one follower limb."""
     rule = RULES[pairing.limbs[limb].rule]
     return CarryBack(rule.carry_back == "pose", rule.begins_at_command)
 
 
 class PoseMirror:
-    """The limbs of the robot that one limb of the leader drives by its pose.
-
-    Attributes:
-        is_scaled: ``retarget.scale`` counts for one of them.
-    """
+    """Robot limbs that a leader limb drives by its pose."""
 
     def __init__(self, robot: RobotModel, pairing: Pairing, leader_limb: str) -> None:
         names = list(robot.limbs)
@@ -183,10 +175,7 @@ class PoseMirror:
     def find(
         self, at: Posture, anchors: Anchors | None, q_robot: tuple[Vec, Vec, Vec]
     ) -> Displacements:
-        """Return the mean displacements of the limbs; NaN without any.
-
-        ``q_robot`` is commanded, measured and predicted, each of shape (n,).
-        """
+        """Return the limbs' mean displacements."""
         if not self._limbs or anchors is None:
             return NOWHERE
         total = np.zeros((3, 6))

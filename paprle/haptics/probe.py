@@ -1,4 +1,4 @@
-"""Motion of a rig for ``paprle.haptics.identify``, through gate or torque caps."""
+"""Motion of a rig for ``paprle.haptics.identify``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def probe_follower(
     loop: DeadlineLoop,
     clock: Callable[[], int] = time.monotonic_ns,
 ) -> dict[str, Lag]:
-    """Return the lags of all arm joints, moved through the gate and braked at the end.
+    """Return the lags of all arm joints, moved through the gate.
 
     Raises:
         DeviceError: If the gate does not let it move.
@@ -101,7 +101,6 @@ def _swing(
 def _brake(
     controller: GateController, loop: DeadlineLoop, clock: Callable[[], int]
 ) -> None:
-    """Bring the command to rest, whatever ended the motion."""
     controller.is_orphaned = True
     loop.wait()
     for now_ns, due_ns in _tick(loop, _BRAKING_TIME, clock):
@@ -113,7 +112,6 @@ def _brake(
 def _tick(
     loop: DeadlineLoop, duration: float, clock: Callable[[], int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield now and when it was due, [ns], once a period."""
     end_ns = clock() + round(1e9 * duration)
     while (now_ns := clock()) < end_ns:
         yield now_ns, loop.deadline_ns
@@ -149,9 +147,7 @@ def _fit_lags(rows: list[_Row], robot: RobotModel, joints: Vec) -> dict[str, Lag
 def probe_leader(
     leader: Leader, haptics: Haptics, limb: str, joint: int
 ) -> tuple[Motor, float]:
-    """Return a leader joint's parameters, and the 95 % age of its samples, [s].
-
-    The limp limb comes to rest; weak springs hold it while the push on the joint grows.
+    """Return a joint's parameters, and the 95 % age of its samples, [s].
 
     Raises:
         DeviceError: If it does not report its joints, or is moved too far.
@@ -195,7 +191,6 @@ def probe_leader(
 def _read(
     leader: Leader, limb: str, rows: slice, now_ns: int
 ) -> tuple[Vec, Vec, float]:
-    """Return positions, velocities and age [s] of a limb."""
     sample = leader.latest()
     state = None if sample is None else sample.leader_state
     if sample is None or state is None or state.dq is None:

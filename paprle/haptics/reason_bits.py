@@ -1,4 +1,4 @@
-"""Reason bits of the gate that feedback renders."""
+"""Reason bits that feedback renders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback of a follower on another host: the wall is in the leader's own axes.
+"""Feedback of a remote follower.
 
 A wall that follows the hand by a share α after a round trip τ takes at most 0.217 α K τ
 of damping, which F2 counts as bus delay (``Delays.of``; decision 0014).
@@ -35,14 +35,7 @@ _NOTHING: Vec = np.zeros(0)
 
 
 class Told(NamedTuple):
-    """The newest state received from the robot.
-
-    Attributes:
-        heard_ns: Local time of arrival, [ns].
-        is_following: The robot followed this leader.
-        share: Rendered share by age, 0 … 1.
-        hands: Held hands by leader limb.
-    """
+    """Newest state received, at local ``heard_ns``; ``share``: rendered, 0 … 1."""
 
     heard_ns: int
     is_following: bool
@@ -63,7 +56,7 @@ class FollowerAfar:
         self._age = 0.0
 
     def list_poses(self, limbs: Sequence[LeaderLimb]) -> list[PoseAfar]:
-        """Take the leader's limbs; return their pose mirrors."""
+        """Set the leader's limbs; return their pose mirrors."""
         self._rows = [limb.arm_rows for limb in limbs]
         self._n = sum(len(limb.joint_names) for limb in limbs)
         return [PoseAfar(self, i, limb) for i, limb in enumerate(limbs)]
@@ -76,7 +69,7 @@ class FollowerAfar:
         *,
         is_following: bool,
     ) -> None:
-        """Take a state of the robot; ``age_ns`` is that of our motion there."""
+        """Take a state, with the age of our motion there."""
         is_known = age_ns is not None and age_ns >= 0
         passed = 1e-9 * (now_ns - self._told.heard_ns)
         age = 1e-9 * age_ns if age_ns is not None and is_known else math.inf
@@ -95,22 +88,22 @@ class FollowerAfar:
         return told.share if is_fresh and told.is_following else 0.0
 
     def find_hand(self, place: int) -> HeldHand | None:
-        """Return the held state of a limb's hand, or None."""
+        """Return a limb's held hand."""
         return self._told.hands.get(place)
 
     def update(self, status: Record) -> None:
         """Do nothing: this host has no gate."""
 
     def is_following(self, now_ns: int, stale_ns: int) -> bool:  # noqa: ARG002 - a way is longer
-        """Whether the robot follows with a fresh and near state."""
+        """Return whether the robot follows, fresh and near."""
         return self.find_share(now_ns) > 0.0
 
     def find_free(self) -> npt.NDArray[np.bool_]:
-        """Return all joints as free of own contacts, shape (M,)."""
+        """Return True for all joints, shape (M,)."""
         return np.ones(self._n, dtype=np.bool_)
 
     def find_held(self) -> tuple[Vec, Vec]:
-        """Return no held joints, and the certainty by arm; shape (M,)."""
+        """Return no held joints, and certainties, (M,)."""
         told, by_part = self._told, np.zeros(self._n)
         for place, hand in told.hands.items():
             if place < len(self._rows):
@@ -118,16 +111,16 @@ class FollowerAfar:
         return np.zeros(self._n), by_part
 
     def find_gate_held(self, q: Vec, dt: float) -> Vec:  # noqa: ARG002 - it is far away
-        """Return that holding by the gate is unknown, shape (M,)."""
+        """Return 0 for all joints, shape (M,)."""
         return np.zeros(self._n)
 
     def mirror(self) -> FollowerInLeaderJoints:
-        """Return that no joints are mapped."""
+        """Return NaN for all joints."""
         return FollowerInLeaderJoints(*np.full((4, self._n), np.nan))
 
 
 class PoseAfar:
-    """Pose mirror of one limb of a remote robot, as ``PoseMirror``."""
+    """Pose mirror of a remote robot's limb."""
 
     is_scaled = False
 
@@ -141,7 +134,7 @@ class PoseAfar:
         anchors: Anchors | None,  # noqa: ARG002 - they are beside the robot
         q_robot: tuple[Vec, Vec, Vec],  # noqa: ARG002 - likewise
     ) -> Displacements:
-        """Return the displacement from the held pose to the hand."""
+        """Return the displacement from the hand to the held pose."""
         hand = self._follower.find_hand(self._place)
         if hand is None:
             return NOWHERE

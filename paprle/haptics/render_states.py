@@ -1,4 +1,4 @@
-"""States of a feedback step, without torques.
+"""States of a feedback step.
 
 =============  ==================================================
 ``SILENT``     Inputs are not fresh: limp, restart.
@@ -29,15 +29,7 @@ class RenderState(Enum):
 
 
 class Situation(NamedTuple):
-    """Facts about a step before anything is rendered.
-
-    Attributes:
-        is_accepted: Inputs are fresh and valid.
-        was_silent: The step before was silent or absent.
-        since_step_ns: Time since the step before, [ns].
-        since_sample_ns: Time between the last two samples, [ns].
-        speed: Of the fastest joint, [rad/s]; NaN: too fast.
-    """
+    """Facts about a step; ``speed`` of the fastest joint, [rad/s]; NaN: too fast."""
 
     is_accepted: bool
     was_silent: bool
@@ -47,12 +39,7 @@ class Situation(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Bounds between the states.
-
-    Attributes:
-        stale_ns: Longest time between two steps, [ns].
-        overspeed: Largest speed, [rad/s].
-    """
+    """Longest step, [ns], and largest speed, [rad/s]."""
 
     stale_ns: int
     overspeed: float

@@ -1,4 +1,4 @@
-"""Feedback thread at its own rate; any failure or stall leaves a limp leader."""
+"""Feedback thread; any failure or stall leaves a limp leader."""
 
 from __future__ import annotations
 
@@ -27,15 +27,7 @@ _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
 
 class Sources(NamedTuple):
-    """Functions that return the newest records, or None before the first.
-
-    An unchanged record may be the same object as before.
-
-    Attributes:
-        session: Feedback of the session for the leader.
-        anchors: Anchors of engagement.
-        status: The gate's status.
-    """
+    """Functions that return the newest records, if any."""
 
     session: Callable[[], Feedback | None]
     anchors: Callable[[], Anchors | None]
@@ -43,14 +35,7 @@ class Sources(NamedTuple):
 
 
 class FeedbackThread(threading.Thread):
-    """Renders torques until it is closed or fails.
-
-    Attributes:
-        n_steps: Steps that were not idle.
-        n_overruns: Missed deadlines.
-        is_idle: Nothing changes, so that it steps at 50 or 100 Hz.
-        period_ns: Until its next step, [ns].
-    """
+    """Thread that renders torques until it is closed or fails."""
 
     def __init__(
         self,
@@ -116,7 +101,6 @@ class FeedbackThread(threading.Thread):
             self._leader.apply(_add(told, tau, now_ns))
 
     def _find_rate(self, told: Feedback | None, tau: Mapping[str, Vec]) -> float:
-        """Return the rate of steps, [Hz]: low where nothing moves or changes."""
         before, self._tau = self._tau, tau
         if told is None or told.state != _WAITING or not self._leader.is_at_rest:
             return self._rate
@@ -127,7 +111,7 @@ class FeedbackThread(threading.Thread):
         return min(rest, self._rate)
 
     def summarise(self) -> str:
-        """Return its punctuality while not idle; empty if it never ran."""
+        """Return the punctuality while not idle."""
         if self.n_steps == 0 or self._busy_ns == 0:
             return ""
         rate = 1e9 * self.n_steps / self._busy_ns

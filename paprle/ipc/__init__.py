@@ -1,1 +1,1 @@
-"""Interprocess communication: records, mailboxes, rings, children, loops, clocks."""
+"""Interprocess communication."""

@@ -1,7 +1,4 @@
-"""Time since boot, suspension included.
-
-``CLOCK_MONOTONIC`` stands still during a suspension, unlike the robot.
-"""
+"""Time since boot, suspension included, unlike ``CLOCK_MONOTONIC``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of ``Feedback``, from the session to the leaders."""
+"""Records of ``Feedback`` to the leaders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Drivers = npt.NDArray[np.integer]
 
 @cache
 def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
-    """Return the dtype of a feedback for this number of robot limbs."""
+    """Return a feedback's dtype for this number of limbs."""
     return np.dtype(
         [
             ("stamp_ns", "i8"),
@@ -31,7 +31,7 @@ def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
 
 
 def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
-    """Return the record of a feedback and of each limb's driver."""
+    """Return the record of feedback and drivers."""
     record: Record = np.zeros((), dtype=make_feedback_dtype(len(driver)))
     record["stamp_ns"], record["episode"] = feedback.stamp_ns, feedback.episode
     record["state"] = feedback.state
@@ -42,7 +42,7 @@ def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
 
 
 def unpack_feedback(record: Record, rows: range) -> Feedback:
-    """Return the feedback for the leader with these limb rows."""
+    """Return the feedback for these limb rows."""
     feedback = Feedback(
         stamp_ns=int(record["stamp_ns"]),
         state=SessionState(int(record["state"])),
@@ -56,7 +56,7 @@ def unpack_feedback(record: Record, rows: range) -> Feedback:
 
 
 def narrow_feedback(feedback: Feedback, driver: Drivers, rows: range) -> Feedback:
-    """Return the feedback for the leader with these limb rows."""
+    """Return the feedback for these limb rows."""
     sources = driver.tolist()
     drives = tuple(row in sources for row in rows)
     is_engaged = feedback.is_engaged and any(drives)

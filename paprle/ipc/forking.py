@@ -1,7 +1,6 @@
-"""Forking of a role from a single-threaded process, to share its imports.
+"""Forking of a role, to share its parent's imports.
 
-The child closes foreign descriptors, which would hide a death, resets signals and
-skips exit functions. With several threads another might hold a lock for ever.
+The child closes foreign descriptors, which would hide a death.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _N_STANDARD = 3  # descriptors of standard input, output and error
 
 
 class ForkedProcess:
-    """A child process with a subset of ``subprocess.Popen``."""
+    """Child process with a subset of ``subprocess.Popen``."""
 
     def __init__(self, pid: int, stdin: IO[bytes] | None) -> None:
         self.pid = pid
@@ -34,7 +33,7 @@ class ForkedProcess:
         self.returncode: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the exit code after the end, -n for signal n; ``timeout`` is in [s].
+        """Return the exit code, -n: signal; ``timeout`` in [s].
 
         Raises:
             subprocess.TimeoutExpired: If it runs on.
@@ -57,7 +56,7 @@ class ForkedProcess:
 
 
 def can_fork() -> bool:
-    """Return whether this process has one thread, native ones included."""
+    """Return whether this process has one thread."""
     if not sys.platform.startswith("linux"):
         return False  # elsewhere, system libraries do not survive a fork
     return len(list((_SELF / "task").iterdir())) == 1
@@ -68,11 +67,7 @@ def fork(
 ) -> ForkedProcess:
     """Return a child process that runs a function; requires ``can_fork``.
 
-    Args:
-        title: Name in ``ps``.
-        run: Returns the exit code.
-        fds: Kept beside standard streams.
-        has_input: Pipe standard input.
+    Its name in ``ps`` is ``title``; it keeps ``fds`` and the standard streams.
     """
     read_end, write_end = os.pipe() if has_input else (os.open(os.devnull, 0), -1)
     for stream in (sys.stdout, sys.stderr):
@@ -133,7 +128,6 @@ def _reset_signals() -> None:
 
 
 def _set_title(title: str) -> None:
-    """Overwrite the parent's arguments for ``ps``."""
     (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
     stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
     start, end = int(stat[_ARG_START]), int(stat[_ARG_END])

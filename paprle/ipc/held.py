@@ -12,7 +12,7 @@ _BETWEEN, _OF = "; ", ": "
 
 
 def pack_held(held: Mapping[str, str]) -> bytes:
-    """Return causes by limb or gripper joint as bytes; drop those without room."""
+    """Return causes as bytes, as many as fit."""
     data = b""
     for name, cause in held.items():
         more = f"{_BETWEEN if data else ''}{name}{_OF}{cause}".encode()
@@ -22,7 +22,7 @@ def pack_held(held: Mapping[str, str]) -> bytes:
 
 
 def read_held(status: npt.NDArray[np.void]) -> dict[str, str]:
-    """Return causes by limb or gripper joint; empty for an older recording."""
+    """Return causes by limb or joint."""
     if "held" not in (status.dtype.names or ()):
         return {}
     told = status["held"].item().decode(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""The deadline loop and its Linux settings.
+"""Deadline loop and its Linux settings.
 
 Deadlines are absolute. One missed by over a tenth of a period is counted and re-arms
 the schedule; ticks are never replayed nor closer than 0.8 of a period (``safety.md``
@@ -45,11 +45,7 @@ SPACING = 0.8
 
 
 class Pacer:
-    """Limiter that keeps commands ``SPACING`` periods apart (T1).
-
-    Attributes:
-        sent_ns: Time of the last command, [ns].
-    """
+    """Limiter that keeps commands ``SPACING`` periods apart (T1)."""
 
     def __init__(
         self,
@@ -62,21 +58,14 @@ class Pacer:
         self._clock, self._sleep = clock, sleep
 
     def wait(self) -> None:
-        """Wait until the next command may leave, and note it."""
+        """Wait until the next command may leave."""
         while (now := self._clock()) < self.sent_ns + self._gap_ns:
             self._sleep((self.sent_ns + self._gap_ns - now) * 1e-9)
         self.sent_ns = now
 
 
 class DeadlineLoop:
-    """Loop with absolute deadlines.
-
-    It returns into phase by a fiftieth of a period at a time.
-
-    Attributes:
-        period_ns: Nominal period, [ns].
-        deadline_ns: This tick's evenly spaced deadline, [ns].
-    """
+    """Loop with absolute deadlines."""
 
     def __init__(
         self,
@@ -87,15 +76,14 @@ class DeadlineLoop:
         turn: float | None = None,
         ahead: float = 0.0,
     ) -> None:
-        """Prepare.
+        """Prepare, with times in [s].
 
         Args:
-            rate: Ticks a second, [Hz].
+            rate: [Hz].
             clock: Monotonic time, [ns].
-            sleep: Sleeps, [s].
-            turn: First estimate of a turn, its lead before multiples of the period,
-                [s]; None: in no phase.
-            ahead: Lead of the loop that it works for, [s].
+            sleep: Sleeps.
+            turn: Initial lead before multiples of the period; None: in no phase.
+            ahead: Lead of the loop that it works for.
         """
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
@@ -127,7 +115,7 @@ class DeadlineLoop:
         return late + now - wake_at
 
     def give_time(self, spent_ns: int) -> None:
-        """Adapt to the time from deadline to hand-over, [ns]."""
+        """Adapt to a turn's time, [ns]."""
         if self._turn_ns is None:
             return
         spent, ranked = self._spent_ns, self._sorted_ns
@@ -141,18 +129,16 @@ class DeadlineLoop:
             self._turn_ns = min(kept, longest)
 
     def work_for(self, instant_ns: int) -> None:
-        """Synchronise with a loop of equal period by a turn's start, [ns]."""
+        """Synchronise with a loop's turn, [ns]."""
         off = self._wrap(-instant_ns - self._ahead_ns)
         self._ahead_ns += int(_TRUST * off)
 
     def _find_error(self) -> int:
-        """Return the deadline's lag behind its phase, ± half a period, [ns]."""
         if self._turn_ns is None:
             return 0
         return self._wrap(self.deadline_ns + self._turn_ns + self._ahead_ns)
 
     def _wrap(self, time_ns: int) -> int:
-        """Return a time modulo the period, ± half a period, [ns]."""
         half = self.period_ns // 2
         return (time_ns + half) % self.period_ns - half
 
@@ -189,19 +175,15 @@ def _schedule(thread_id: int, priority: int) -> None:
 
 
 class Promoter:
-    """Promoter of a process's other threads to real time.
-
-    They may hold the interpreter's lock, which blocks the loop.
-    """
+    """Promoter of threads, which may hold the interpreter's lock."""
 
     def __init__(self, priority: int = _FIFO_PRIORITY) -> None:
-        """Start in the loop's thread, with the others' priority."""
         self._own, self._priority = threading.get_native_id(), priority
         self._known: set[int] = set()
         self._n_looks = 0
 
     def look(self) -> None:
-        """Promote new threads now and then; call it once a tick."""
+        """Promote new threads; call every tick."""
         self._n_looks += 1
         if self._n_looks % _EVERY != 1:
             return
@@ -223,6 +205,6 @@ def freeze_garbage() -> None:
 
 
 def thaw_garbage() -> None:
-    """Enable the collector after the loop."""
+    """Enable the collector."""
     gc.unfreeze()
     gc.enable()

@@ -1,8 +1,4 @@
-"""Lock-free mailboxes, images and rings in shared memory.
-
-They live in unlinked memory files with inherited descriptors. A mailbox has two slots
-with counter and checksum; a ring has one producer and one consumer.
-"""
+"""Lock-free records in inherited shared memory."""
 
 from __future__ import annotations
 
@@ -27,7 +23,6 @@ _RING_HEADER = 64 + 8 * _N_KINDS
 
 
 def _make_shared(n_bytes: int) -> int:
-    """Return a zero-filled file in memory; one on disk may block."""
     # It lies in memory where the kernel has such files: a page of one on a disk is
     # written back now and then, and who touches it meanwhile may wait for the disk.
     if hasattr(os, "memfd_create"):
@@ -57,10 +52,9 @@ def _map(fd: int, n_bytes: int) -> mmap.mmap:
 
 
 class Mailbox:
-    """The newest record of a fixed dtype, never torn; ``fd`` is inheritable.
+    """Newest record of a dtype, never torn; ``fd`` is inheritable.
 
-    The writer fills the other slot before it publishes its number, so a killed writer
-    leaves the previous record whole.
+    A killed writer leaves the previous record whole.
     """
 
     def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
@@ -90,7 +84,7 @@ class Mailbox:
         words[0] = count
 
     def read(self) -> Record | None:
-        """Return the newest record, None before the first; never blocks."""
+        """Return the newest record; never blocks."""
         words = self._words
         for _ in range(4):  # chosen: a writer can lap a reader, but not four times
             count = words[0]
@@ -105,12 +99,12 @@ class Mailbox:
 
     @property
     def count(self) -> int:
-        """The number of records written."""
+        """Number of records written."""
         return self._words[0]
 
 
 class Newest(Generic[T]):
-    """The newest record of a mailbox, unpacked once per change."""
+    """Newest record of a mailbox, unpacked once per change."""
 
     def __init__(self, mailbox: Mailbox, unpack: Callable[[Record], T]) -> None:
         self._mailbox, self._unpack, self._count = mailbox, unpack, 0
@@ -127,22 +121,14 @@ class Newest(Generic[T]):
 
 
 class Image(NamedTuple):
-    """One image.
-
-    Attributes:
-        stamp_ns: Monotonic time of exposure, [ns].
-        data: Bytes in the camera's encoding.
-    """
+    """Image in the camera's encoding, exposed at monotonic ``stamp_ns``."""
 
     stamp_ns: int
     data: bytes
 
 
 class ImageSlots:
-    """The newest image up to a size, never torn; ``fd`` is inheritable.
-
-    More slots give slow readers more time.
-    """
+    """Newest image up to a size, never torn; ``fd`` is inheritable."""
 
     def __init__(self, n_bytes: int, n_slots: int, fd: int | None = None) -> None:
         self._room, self._n = n_bytes, n_slots
@@ -168,7 +154,7 @@ class ImageSlots:
         return True
 
     def read(self) -> Image | None:
-        """Return the newest image, or None; never blocks."""
+        """Return the newest image; never blocks."""
         words = self._words
         for _ in range(4):  # chosen: as a mailbox does
             count = words[0]
@@ -186,13 +172,13 @@ class ImageSlots:
 
     @property
     def has_image(self) -> bool:
-        """Whether the newest image was not taken back."""
+        """Whether there is an image, not taken back."""
         at = 1 + (self._words[0] % self._n) * self._stride
         return self._words[at + 2] > 0
 
     @property
     def count(self) -> int:
-        """The number of images written."""
+        """Number of images written."""
         return self._words[0]
 
 
@@ -209,7 +195,7 @@ class Ring:
         )
 
     def push(self, kind: int, payload: bytes, spare: int = 0) -> bool:
-        """Append a record if ``spare`` bytes stay free, else count a drop by kind."""
+        """Append a record if ``spare`` bytes stay free, else count a drop."""
         head, tail = int(self._ends[0]), int(self._ends[1])
         need = 8 + len(payload)
         if need > self._size - (head - tail) - spare:
@@ -221,7 +207,7 @@ class Ring:
         return True
 
     def drain(self) -> list[tuple[int, bytes]]:
-        """Return the records since the last call, oldest first."""
+        """Return the new records, oldest first."""
         head, tail = int(self._ends[0]), int(self._ends[1])
         records = []
         while tail < head:
@@ -235,12 +221,12 @@ class Ring:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The numbers of bytes pushed and taken."""
+        """Numbers of bytes pushed and taken."""
         return int(self._ends[0]), int(self._ends[1])
 
     @property
     def dropped(self) -> dict[int, int]:
-        """The number of drops by kind."""
+        """Number of drops by kind."""
         return {kind: int(n) for kind, n in enumerate(self._dropped) if n}
 
     def _put(self, position: int, data: bytes) -> None:

@@ -16,7 +16,7 @@ _LEAST_NS, _MOST_NS = -(2**63), 2**63 - 1  # spec: what a record's stamp can hol
 
 
 class Stamped(Protocol):
-    """The stamps of a datagram, [ns]."""
+    """Stamps of a datagram, [ns]."""
 
     @property
     def stamp_ns(self) -> int:
@@ -24,20 +24,20 @@ class Stamped(Protocol):
 
     @property
     def echo_ns(self) -> int:
-        """Newest stamp the sender had from us, our time; 0: none."""
+        """Newest stamp the sender had from us; 0: none."""
 
     @property
     def held_ns(self) -> int:
-        """Time since that stamp arrived at the sender."""
+        """Time since that stamp arrived there."""
 
 
 class PeerClock:
     """Estimator of a peer's clock.
 
     Attributes:
-        n_jumps: Number of clock jumps, or of datagrams slower than a second.
-        waited_ns: Delay of the newest round trip over the quickest, [ns].
-        echo_ns: Newest of our stamps that the peer has had, [ns]; 0: none.
+        n_jumps: Clock jumps, or datagrams slower than a second.
+        waited_ns: Delay of the newest round trip over the quickest.
+        echo_ns: Newest of our stamps that the peer has had; 0: none.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class PeerClock:
             self.echo_ns = max(self.echo_ns, packet.echo_ns)
 
     def make_echo(self, now_ns: int) -> tuple[int, int]:
-        """Return our echo, see ``Stamped``, for the peer's round trip."""
+        """Return ``Stamped.echo_ns`` and ``held_ns`` for the peer."""
         if self._newest is None:
             return 0, 0
         return self._newest[0], now_ns - self._newest[1]
@@ -86,7 +86,7 @@ class PeerClock:
 
     @property
     def trip_ns(self) -> int:
-        """The quickest round trip, [ns]; 0 if unknown."""
+        """Quickest round trip, [ns]; 0 if unknown."""
         return min(self._trips, default=0)
 
     def to_local(self, stamp_ns: int) -> int:
@@ -94,14 +94,13 @@ class PeerClock:
         return self.to_arrival(stamp_ns) - self.trip_ns // 2
 
     def to_arrival(self, stamp_ns: int) -> int:
-        """Return the earliest arrival of data sent at a peer's time, [ns]."""
+        """Return the earliest arrival of data sent then, [ns]."""
         return min(max(stamp_ns + self._offset, _LEAST_NS), _MOST_NS)
 
     def to_past(self, stamp_ns: int, now_ns: int) -> int | None:
-        """Return a past peer's time in ours, [ns], or None if it is too far ahead.
+        """Return a peer's past time in ours, [ns], or None if too far ahead.
 
-        It follows the quickest datagram and leaps when a quicker one comes, never past
-        ``now_ns``.
+        It may leap, never past ``now_ns``.
         """
         offset_ns = min(self._offsets, default=self._offset) - self.trip_ns // 2
         then_ns = stamp_ns + offset_ns
@@ -110,7 +109,7 @@ class PeerClock:
         return max(min(then_ns, now_ns), _LEAST_NS)
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
-        """Return the largest age, [ns], with the whole round trip, or None."""
+        """Return the largest possible age, [ns], if known."""
         if not self._trips:
             return None
         quickest = packet.stamp_ns + min(self._offsets, default=0)

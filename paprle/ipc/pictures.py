@@ -1,4 +1,4 @@
-"""Records from a camera's process to the recorder."""
+"""Records from cameras to the recorder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = struct.Struct("<q?I")
 
 
 class Kind(IntEnum):
-    """Kinds of records in a camera's ring."""
+    """Kind of a camera's record."""
 
     EVENT = 0  # JSON object, utf-8
     PICTURE = 1
@@ -27,12 +27,10 @@ class Kind(IntEnum):
 
 
 class Coded(NamedTuple):
-    """One coded picture.
+    """Coded picture, exposed at monotonic ``stamp_ns``.
 
     Attributes:
-        stamp_ns: Monotonic time of exposure, [ns].
         is_key: Decodable without earlier ones.
-        n_dropped: Images not coded so far.
     """
 
     stamp_ns: int
@@ -47,7 +45,7 @@ def pack_coded(coded: Coded) -> bytes:
 
 
 def unpack_coded(payload: bytes) -> Coded | None:
-    """Return the coded picture of a record; None if invalid."""
+    """Return a record's coded picture; None if invalid."""
     if len(payload) <= _HEAD.size:
         return None
     stamp_ns, is_key, n_dropped = _HEAD.unpack_from(payload)

@@ -1,8 +1,7 @@
 """Roles in child processes, and detection of a peer's death.
 
-Children are forked from a single-threaded parent, else started afresh. They ignore
-Ctrl-C and hang-ups, see a peer's death as end of file on a pipe, and report JSON lines
-on another: ``ready``, ``note``, ``error``.
+Children ignore Ctrl-C and hang-ups, see a peer's death as end of file on a pipe, and
+report JSON lines on another: ``ready``, ``note``, ``error``.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def ensure_descriptors() -> None:
     """Raise the limit of open files to the session's need.
 
     Raises:
-        ConfigError: If that is not permitted; nothing has been started.
+        ConfigError: If that is not permitted.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= _DESCRIPTORS:
@@ -50,10 +49,10 @@ def ensure_descriptors() -> None:
 
 
 def check_memory() -> None:
-    """Check that the memory limit suffices, as native libraries abort otherwise.
+    """Check the memory limit, below which native libraries abort.
 
     Raises:
-        ConfigError: If it does not.
+        ConfigError: If it is too low.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY and soft < _ADDRESSES:
@@ -64,19 +63,14 @@ def check_memory() -> None:
 
 
 def is_closed(fd: int) -> bool:
-    """Return whether the other end of a pipe without data is gone."""
+    """Return whether a pipe's other end is gone."""
     readable, _, _ = select.select([fd], [], [], 0)
     return bool(readable) and os.read(fd, 1) == b""
 
 
 @dataclass
 class Child:
-    """A running role.
-
-    Attributes:
-        reports: Reports not taken yet.
-        is_alive: False once the report pipe has ended.
-    """
+    """Running role."""
 
     name: str
     process: subprocess.Popen[bytes] | ForkedProcess
@@ -86,7 +80,7 @@ class Child:
     _rest: bytes = b""
 
     def poll(self) -> list[dict[str, Any]]:
-        """Return new reports without blocking; notice the child's death."""
+        """Return new reports without blocking; notice a death."""
         while self.is_alive and select.select([self.report_fd], [], [], 0)[0]:
             data = os.read(self.report_fd, _REPORT_BYTES)
             if not data:
@@ -99,7 +93,7 @@ class Child:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal or a debugger stopped it; Linux only."""
+        """Whether a signal or debugger stopped it; Linux only."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text()
         except OSError:
@@ -107,7 +101,7 @@ class Child:
         return stat.rpartition(") ")[2][:1] in {"T", "t"}  # spec: proc(5)
 
     def end(self, timeout: float) -> int | None:
-        """Wait for the process to end; kill it after ``timeout``, [s]."""
+        """Wait for the end; kill after ``timeout``, [s]."""
         try:
             return self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -127,7 +121,7 @@ def spawn(
     *,
     has_input: bool = False,
 ) -> Child:
-    """Return a starting child; its module's main block calls ``run_role``."""
+    """Return a starting child; its module calls ``run_role``."""
     _, _, instance = name.partition(":")
     title = f"{module} {instance}".rstrip()
     start = partial(_fork if can_fork() else _execute, title)
@@ -146,8 +140,6 @@ def spawn(
 def _fork(
     title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> ForkedProcess:
-    """Start a role that shares this process's imports (decision 0005)."""
-
     def run() -> int:
         main = import_module(module).main  # a driver is imported by its role alone
         return _host(main, Role(json.loads(text), fds))
@@ -172,13 +164,13 @@ def _execute(
 
 @dataclass(frozen=True)
 class Role:
-    """The payload and the descriptors, by name, of a child process."""
+    """Payload and descriptors by name of a child."""
 
     payload: dict[str, Any]
     fds: dict[str, int]
 
     def report(self, event: str, **values: Any) -> None:
-        """Send an event to the parent; never blocks for long or raises."""
+        """Send an event to the parent; never raises."""
         line = json.dumps({"event": event, **values}).encode() + b"\n"
         try:
             os.write(self.fds["report"], line)
@@ -187,7 +179,7 @@ class Role:
 
 
 def run_role(main: Callable[[Role], None]) -> None:
-    """Run a role in a child's main block, and exit."""
+    """Run a role in a child's main block; exit."""
     fds: dict[str, int] = json.loads(sys.argv[1])
     with os.fdopen(fds["payload"], "rb") as file:
         role = Role(json.loads(file.read()), fds)

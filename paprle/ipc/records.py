@@ -1,4 +1,4 @@
-"""Binary layouts of interprocess records, as NumPy structured dtypes.
+"""Binary layouts of interprocess records.
 
 Poses are (x, y, z, qx, qy, qz, qw), ``quat_xyzw``; absent numbers are NaN. A record
 starts with its head, a NamedTuple of binary types laid out as in C (``align=True``).
@@ -46,7 +46,7 @@ _I4, _I8, _U4, _U8, _F8, _BOOL = "i4", "i8", "u4", "u8", "f8", "?"
 
 
 class Stream(IntEnum):
-    """Ring record kinds."""
+    """Kind of a ring record."""
 
     EVENT = 0  # JSON object, utf-8: docs/conventions.md
     TICK = 1  # one session tick, Layout.tick
@@ -54,7 +54,7 @@ class Stream(IntEnum):
 
 
 class Request(IntEnum):
-    """The session's request to the gate, as a level."""
+    """Session's request to the gate, as a level."""
 
     DISARM = 0
     READY = 1  # armed, braking to rest and holding
@@ -94,12 +94,8 @@ class SetpointHead(NamedTuple):
     """Scalars of the session's request to the gate.
 
     Attributes:
-        stamp_ns: Time of posting.
-        at_ns: Instant of q_des.
         source_ns: Arrival of the newest leader data used.
         valid_for_ns: A2: the next one comes within this time.
-        reduced: Slow, reduced mode.
-        n_resets: Counter of operator resets.
     """
 
     session_id: Annotated[int, _U8]
@@ -134,12 +130,7 @@ STATUS: Columns = (
 
 
 class TickHead(NamedTuple):
-    """Scalars of a session's tick.
-
-    Attributes:
-        has_sample: The leader has sent a sample.
-        sample_age_ns: Time since the newest sample arrived.
-    """
+    """Scalars of a session's tick."""
 
     k: Annotated[int, _U8]
     stamp_ns: Annotated[int, _I8]
@@ -176,10 +167,7 @@ class Layout:
     Attributes:
         objects: Simulated objects in the order of ``status["objects"]``.
         placed: Placeable objects in the order of ``tick["placed"]``.
-        sample: One leader sample (``pack_sample``).
-        setpoint: Session → gate.
         status: Gate → session, and each recorded period.
-        tick: The session's recorded tick.
     """
 
     joint_names: tuple[str, ...]
@@ -194,7 +182,7 @@ class Layout:
 
     @cached_property
     def blank(self) -> bytes:
-        """An empty leader sample, as a template."""
+        """Empty leader sample, as a template."""
         record: Record = np.zeros((), dtype=self.sample)
         for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
             record[name][...] = np.nan
@@ -202,7 +190,7 @@ class Layout:
 
 
 def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
-    """Make the layout of a gate, the same for every leader."""
+    """Make a gate's layout, the same for every leader."""
     return make_layout(robot, LeaderInfo(limbs=()), objects)
 
 
@@ -212,7 +200,7 @@ def make_layout(
     objects: Iterable[str] = (),
     placed: Iterable[str] = (),
 ) -> Layout:
-    """Make the layout of a session; several leaders are merged first."""
+    """Make a session's layout, of merged leaders."""
     names, by_hand = tuple(objects), tuple(placed)
     sizes = {
         "n": len(robot.joint_names),
@@ -245,7 +233,7 @@ def make_dtype(
     sizes: Mapping[str, int],
     nested: tuple[tuple[str, np.dtype[np.void]], ...] = (),
 ) -> np.dtype[np.void]:
-    """Make a record's dtype of head, nested records and arrays."""
+    """Make a dtype of head, nested records and arrays."""
     hints = get_type_hints(head, include_extras=True)
     fields: list[tuple[Any, ...]] = [(k, get_args(v)[1]) for k, v in hints.items()]
     fields += nested
@@ -256,7 +244,7 @@ def make_dtype(
 
 
 def split_layout(layout: Layout) -> list[Layout]:
-    """Return the layout of each leader, in the order of the group."""
+    """Return each leader's layout."""
     parts = layout.leader.parts.values()
     if not parts:
         return [layout]
@@ -295,7 +283,7 @@ class HeadCodec(Generic[H]):
         return self._make(self._unpack(record))
 
     def write(self, record: Record, *values: float) -> None:
-        """Write a record's head from values in its type's order."""
+        """Write a record's head from values in its order."""
         self._pack(record, 0, *values)
 
 
@@ -305,12 +293,12 @@ def pose_to_row(T: pin.SE3) -> Vec:
 
 
 def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
-    """Return the SE3 of (x, y, z, qx, qy, qz, qw)."""
+    """Return the SE3 of such a row."""
     return pin.XYZQUATToSE3(np.asarray(row, dtype=np.float64))
 
 
 def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
-    """Return a sample's record; ``alive_ns``: a slow leader's life sign, [ns]."""
+    """Return a sample's record with a slow leader's life sign."""
     # a copy of an array has anything between its fields
     record: Record = np.ndarray((), layout.sample, bytearray(layout.blank))
     for name in SampleHead._fields:
@@ -345,17 +333,16 @@ def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
 
 
 class SampleView:
-    """A copy of one leader sample.
+    """Copy of one leader sample; absent numbers are NaN.
 
     Attributes:
-        pose: Poses by limb, shape (k, 7); NaN if absent.
-        q: Joints by limb, padded with NaN, shape (k, j).
-        opening: Gripper openings by limb, shape (k,); NaN if absent.
-        ahead: See ``LimbCommand``, padded with NaN, shape (k, a, 8).
-        axes: Deflections by limb, padded with NaN, shape (k, x).
+        pose: Shape (k, 7), by limb.
+        q: Shape (k, j).
+        opening: Shape (k,).
+        ahead: See ``LimbCommand``, shape (k, a, 8).
+        axes: Deflections, shape (k, x).
         alive_ns: See ``SAMPLE``; 0: unknown.
-        mode: Counters of modes by limb, shape (k, 1); (k, 0) without axes.
-        numbers: ``pose``, ``q`` and ``opening`` in a row, shape (k · (7 + j + 1),).
+        mode: Counters, shape (k, 1); (k, 0) without axes.
     """
 
     def __init__(self, layout: Layout) -> None:

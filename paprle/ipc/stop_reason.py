@@ -1,4 +1,4 @@
-"""A robot's text for its own stop, in the gate's status."""
+"""Robot's text for its own stop."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def pack_stop_reason(told: str) -> bytes:
 
 
 def read_stop_reason(status: npt.NDArray[np.void]) -> str:
-    """Return the robot's text for its own stop; empty without one."""
+    """Return a status's text; empty without one."""
     told: bytes = status["stop_reason"].item()
     return told.decode(errors="replace")

@@ -6,9 +6,6 @@ import os
 
 
 def limit_threads() -> None:
-    """Limit libraries that load later, here and in children, to one thread.
-
-    A value set by the user stays.
-    """
+    """Limit libraries that load later, unless set."""
     for library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Records of ``Wishes``, from observers to session and leaders."""
+"""Records of ``Wishes`` from observers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARRAYS = ("poses", "openings", "axes", "joints")
 
 
 def make_wishes_dtype(robot: RobotInfo, placed: Iterable[str]) -> np.dtype[np.void]:
-    """Return the dtype of wishes for a robot and named objects."""
+    """Return the dtype for a robot and named objects."""
     m, n = len(robot.limbs), len(robot.joint_names)
     return np.dtype(
         [
@@ -84,7 +84,7 @@ def unpack_wishes(record: Record) -> Wishes:
 
 
 def find_placed(record: Record) -> dict[str, Vec]:
-    """Return T_world_object of placed objects by name, xyz + quat_xyzw."""
+    """Return T_world_object by name, xyz + quat_xyzw."""
     rows = record["placed"]
     known = {name: rows[name] for name in rows.dtype.names or ()}
     return {name: row for name, row in known.items() if np.isfinite(row).all()}

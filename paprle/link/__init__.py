@@ -1,4 +1,1 @@
-"""Protocol between two hosts when the follower is remote (docs/remote.md).
-
-Pure: no socket, no process, no clock.
-"""
+"""Protocol between two hosts, without I/O (docs/remote.md)."""

@@ -1,4 +1,4 @@
-"""Selection of arrived datagrams to open, with a limit per sender."""
+"""Selection of arrived datagrams to open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _N_CALLERS = 32  # chosen: hosts, and copies of their words, that are told apart
 
 
 def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
-    """Return the newest datagrams of the peer and of each other sender, in order."""
+    """Return each sender's newest datagrams, in order."""
     if len(data) <= _OF_OTHER:
         return list(data)
     chosen: deque[bytes] = deque()
@@ -33,7 +33,7 @@ def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
 
 
 class Callers:
-    """Limiter of answered greetings per address, so that replays affect no other."""
+    """Limiter of answered greetings per address."""
 
     def __init__(self) -> None:
         self._allowances: dict[Address | None, Allowance] = {}
@@ -42,7 +42,7 @@ class Callers:
     def may_be_answered(
         self, nonce: bytes, address: Address | None, now_ns: int
     ) -> bool:
-        """Count a greeting; return whether it is answered."""
+        """Count a greeting; return whether to answer it."""
         last_ns = self._answered.get(nonce)
         if last_ns is not None and 0 <= now_ns - last_ns < _AGAIN_NS:
             return False

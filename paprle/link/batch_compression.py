@@ -1,7 +1,4 @@
-"""Compression of records for a link.
-
-Gate periods are similar: in batches of eight a record takes a fifth of its size.
-"""
+"""Compression of records; a batch of eight takes a fifth of the size."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _LEVEL = 1  # chosen: 38 us a record; level 6 takes twice as long for 3 % less
 
 
 def squeeze(records: Sequence[bytes]) -> list[bytes]:
-    """Return payloads of whole records, from at most ``AT_ONCE`` of equal size."""
+    """Return payloads of ``AT_ONCE`` records of equal size at most."""
     packed = zlib.compress(b"".join(records), _LEVEL)
     if len(packed) <= _ROOM or len(records) == 1:
         return [packed]
@@ -24,7 +21,7 @@ def squeeze(records: Sequence[bytes]) -> list[bytes]:
 
 
 def stretch(payload: bytes, size: int, most: int) -> list[bytes]:
-    """Return at most ``most`` records of ``size`` bytes; none if invalid."""
+    """Return ``most`` records of ``size`` bytes at most; none if invalid."""
     unpacker = zlib.decompressobj()
     try:
         data = unpacker.decompress(payload, most * size + 1)

@@ -1,7 +1,4 @@
-"""Link over an emulated network (``link.emulate``).
-
-It wraps the carrier, or is the whole link on a single host.
-"""
+"""Emulated network (``link.emulate``)."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _S = 1e-9  # [s]
 
 
 def make_ways(settings: LinkSettings) -> tuple[Impairment, Impairment]:
-    """Return both directions of the emulated network, up and down.
+    """Return both directions of the network, up and down.
 
     Raises:
         ConfigError: If its trace cannot be read.
@@ -41,7 +38,7 @@ def make_ways(settings: LinkSettings) -> tuple[Impairment, Impairment]:
 
 
 class EmulatedLink(Link):
-    """A carrier with an emulated network around it."""
+    """Carrier with an emulated network around it."""
 
     def __init__(self, carrier: Link, clock: Clock) -> None:
         super().__init__(carrier.config, carrier.name, is_leader=carrier.is_leader)
@@ -54,12 +51,12 @@ class EmulatedLink(Link):
         self._carrier.open()
 
     def send(self, data: bytes) -> bool:
-        """Send a datagram; the carrier gets it after the emulated delay."""
+        """Send a datagram after the emulated delay."""
         self._out.send(data, self._clock() * _S)
         return True
 
     def receive(self) -> list[bytes]:
-        """Return the arrived datagrams, see ``Link``."""
+        """Return the arrived datagrams."""
         now = self._clock() * _S
         for data in self._out.deliver(now):
             self._carrier.send(data)
@@ -68,12 +65,12 @@ class EmulatedLink(Link):
         return self._in.deliver(now)
 
     def close(self) -> None:
-        """Leave the network; may be called twice."""
+        """Leave the network; idempotent."""
         self._carrier.close()
 
 
 class EmulatedLeader(FarLeader):
-    """A local leader behind an emulated network."""
+    """Local leader behind an emulated network."""
 
     view_rate = 50.0
 
@@ -81,7 +78,7 @@ class EmulatedLeader(FarLeader):
         """Prepare; the leader is closed.
 
         Raises:
-            ConfigError: If the trace cannot be read, or it has to see the session.
+            ConfigError: If the trace cannot be read, or the leader sees the session.
         """
         super().__init__(leader.config, clock)
         if isinstance(leader, SeeingLeader):
@@ -102,7 +99,7 @@ class EmulatedLeader(FarLeader):
 
     @property
     def info(self) -> LeaderInfo:
-        """Description of the leader for the session."""
+        """Leader as the session sees it."""
         return self._info
 
     @property
@@ -111,7 +108,7 @@ class EmulatedLeader(FarLeader):
         return self._leader.notes
 
     def hear(self, hands: Hands) -> None:
-        """Take the hands moved at the operator's page."""
+        """Pass on the hands of the operator's page."""
         self._leader.hear(hands)
 
     def take_warnings(self) -> Sequence[str]:
@@ -140,21 +137,21 @@ class EmulatedLeader(FarLeader):
 
     @property
     def is_alive(self) -> bool:
-        """Whether the leader was received since the last call."""
+        """Whether the leader was received anew."""
         return self.far.take_life()
 
     def observe(self, view: SessionView) -> None:
-        """Send the session's state back over the network."""
+        """Send the session's state back."""
         self.far.send_view(view, self.clock())
         self._post()
 
     def apply(self, feedback: Feedback) -> None:
-        """Keep the feedback, which is sent with the next view."""
+        """Keep the feedback for the next view."""
         self.far.told = feedback
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """The leader's last notes and the network's counts."""
+        """Last notes, and counts of the network."""
         counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
         own = self._leader.closing_notes
         return (

@@ -1,7 +1,4 @@
-"""Reliable, ordered records over datagrams.
-
-Each datagram carries the oldest number that is still available.
-"""
+"""Reliable, ordered records over datagrams."""
 
 from __future__ import annotations
 
@@ -18,10 +15,9 @@ _LEAST_NS = 100_000_000  # [ns] chosen: how long an answer may be computed
 
 
 class Sending:
-    """Sender; ``n_given_up`` counts records without room to wait."""
+    """Sender; ``n_given_up`` counts records without room."""
 
     def __init__(self, bound: int) -> None:
-        """Set the limit of waiting records."""
         self.n_given_up = 0
         self._waiting: deque[bytes] = deque()
         self._bound, self._first, self._next = bound, 1, 1
@@ -30,7 +26,7 @@ class Sending:
 
     @property
     def n_last(self) -> int:
-        """The newest number."""
+        """Newest number."""
         return self._first + len(self._waiting) - 1
 
     @property
@@ -46,7 +42,7 @@ class Sending:
             self._drop_to(self._first + 1)
 
     def take_ack(self, payload: bytes, now_ns: int) -> bool:
-        """Take the number the peer wants next; return False if impossible."""
+        """Take the number the peer wants next; False if impossible."""
         if len(payload) != _ACK.size:
             return False
         (wanted,) = _ACK.unpack(payload)
@@ -58,7 +54,7 @@ class Sending:
         return True
 
     def list_due(self, leftover: Leftover, trip_ns: int, now_ns: int) -> list[bytes]:
-        """Return the datagrams to send now; ``trip_ns``: round trip, [ns]."""
+        """Return the datagrams due; ``trip_ns``: round trip."""
         wait_ns = max(_LEAST_NS, int(_TRIPS * trip_ns))
         if self._next == self._first:
             self._heard_ns = now_ns
@@ -89,11 +85,11 @@ class Receiving:
 
     @property
     def n_last(self) -> int:
-        """The newest number received with all before it."""
+        """Newest number received with all before it."""
         return self._wanted - 1
 
     def receive(self, payload: bytes) -> list[bytes]:
-        """Return the records that are available in order."""
+        """Return the records available in order."""
         if len(payload) < _HEAD.size:
             return []
         number, oldest = _HEAD.unpack_from(payload)
@@ -107,7 +103,7 @@ class Receiving:
         return self._take_from(oldest)
 
     def make_ack(self) -> bytes:
-        """Return the acknowledgement: the next wanted number."""
+        """Return the acknowledgement."""
         return _ACK.pack(self._wanted)
 
     def _take_from(self, oldest: int) -> list[bytes]:

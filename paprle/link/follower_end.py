@@ -1,7 +1,7 @@
-"""The follower's end of a link, for one session at a time.
+"""Follower's end of a link, for one session at a time.
 
-Datagrams must be sealed, in order, finite and near the robot's limits, else they are
-counted and dropped. Accepted set-points carry the age of the leader's data.
+Datagrams must be sealed, in order, finite and near the robot's limits. Accepted
+set-points carry the age of the leader's data.
 """
 
 from __future__ import annotations
@@ -31,14 +31,10 @@ _UNHEARD_NS = 400_000_000  # [ns] chosen: a queue of 0.2 s, a common buffer, eac
 
 
 class FollowerEnd:
-    """The follower's end of a link.
+    """Follower's end of a link.
 
     Attributes:
-        remedy: Advice if the hosts' terms differ.
-        locked: Reason why no session may begin; empty if one may.
-        is_open: A session has opened the gate and not left.
         is_recorded: The session needs every period of the gate.
-        heard_ns: Local time of its last datagram, [ns].
     """
 
     def __init__(
@@ -51,16 +47,7 @@ class FollowerEnd:
         rate: float,
         make_nonce: Callable[[], bytes] = lambda: os.urandom(NONCE),
     ) -> None:
-        """Prepare.
-
-        Args:
-            key: The shared secret.
-            cut: The link's ports.
-            guards: Guards by port.
-            terms: Terms that both hosts share.
-            rate: Leader host's rate, [Hz]; more than double is refused.
-            make_nonce: Returns unique bytes.
-        """
+        """Prepare; more than double the leader host's ``rate``, [Hz], is refused."""
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
         self.locked = ""
@@ -78,7 +65,7 @@ class FollowerEnd:
         self.close()
 
     def close(self) -> None:
-        """Forget the session; its packets become void."""
+        """Forget the session and void its packets."""
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
         self._peer: Address | None = None
@@ -95,18 +82,18 @@ class FollowerEnd:
         self._heard_of = Allowance(self._rate, _BURST * self._rate)
 
     def is_unheard(self, now_ns: int) -> bool:
-        """Whether the newest echoed stamp of ours is too old."""
+        """Return whether our newest echoed stamp is too old."""
         clock = self.clock
         return clock.find_echo_age(now_ns) > clock.trip_ns + _UNHEARD_NS
 
     def permit(self, now_ns: int) -> None:
-        """Unlock and allow remote resets for a while, from beside the robot (E1)."""
+        """Unlock, and allow remote resets for a while (E1)."""
         self.locked = ""
         for guard in self._guards.values():
             guard.permit(now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
-        """Return the newest record of each port, in local time."""
+        """Return each port's newest record, in local time."""
         newest: dict[str, Record] = {}
         chosen = choose(data, self._peer)
         self._refuse("too many at once", len(data) - len(chosen))
@@ -137,7 +124,7 @@ class FollowerEnd:
         self._send(Kind.REPORT, data, now_ns)
 
     def send(self, port: str, data: bytes, now_ns: int) -> None:
-        """Send a record of a port; reliably for a queue."""
+        """Send a port's record, reliably for a queue."""
         if port != self._queued:
             is_whole = self._cut[port].dtype is None
             for payload in [data] if is_whole else squeeze([data]):
@@ -148,16 +135,13 @@ class FollowerEnd:
             self._queue_waiting()
 
     def send_queued(self, now_ns: int) -> None:
-        """Send waiting reliable records at the available rate."""
+        """Send waiting records at the available rate."""
         trip_ns = self.clock.trip_ns
         for payload in self._flow.list_due(self._leftover, trip_ns, now_ns):
             self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
-        """Announce the gate's end with the number of its last record.
-
-        New requests are answered once this session is forgotten.
-        """
+        """Announce the gate's end and last record."""
         self.is_open = False
         self._queue_waiting()
         self._send(Kind.BYE, LAST.pack(self._flow.n_last), now_ns)
@@ -179,7 +163,6 @@ class FollowerEnd:
             self.outbox.append(Datagram.make(data, self._peer))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
-        """Answer a hello, unless the last session's gate still brakes."""
         # While the gate of a session that has left still brakes, nobody is answered:
         # what a welcome of that time opens is over soon. Whoever waits asks again.
         sealer = Sealer(self._key, Side.FOLLOWER, self.refused)

@@ -1,4 +1,4 @@
-"""Guards that check, rewrite or refuse incoming records of a link."""
+"""Guards of incoming records."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _N_SENT = 4096  # chosen: set-points under way, 20 s of them
 
 
 class Hearing(Protocol):
-    """The link's end that received a record."""
+    """Receiving end of a record."""
 
     clock: PeerClock
     refused: Counter[str]
 
     def is_unheard(self, now_ns: int) -> bool:
-        """Whether the peer has not received this end for too long."""
+        """Return whether the peer has missed this end for too long."""
 
 
 class Guard(Protocol):
-    """Guard of one port of the follower's host."""
+    """Guard of one port."""
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Return a record in local time; None if refused or kept."""
@@ -40,11 +40,11 @@ class Guard(Protocol):
         """Allow remote resets for a while, from beside the robot (E1)."""
 
     def forget(self) -> None:
-        """Forget the ended session and its records."""
+        """Forget the ended session."""
 
 
 def make_gate_guards(cut: Cut, robot: RobotInfo) -> dict[str, Guard]:
-    """Return the guards of the gate's input ports."""
+    """Return the guards of the gate's input."""
     commands = {k: one for k, one in cut.items() if one.kind is Kind.SETPOINT}
     return {port: SetpointGuard(mirror, robot) for port, mirror in commands.items()}
 
@@ -63,11 +63,11 @@ class SetpointGuard:
         self._n_asked = self._n_passed = 0
 
     def permit(self, now_ns: int) -> None:
-        """Allow remote resets for a while, from beside the robot (E1)."""
+        """Allow remote resets for a while."""
         self._permitted_ns = now_ns
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Return a set-point in local time, or None."""
+        """Return a set-point in local time, if accepted."""
         found = stretch(packet.payload, self._dtype.itemsize, 1)
         if not found:
             end.refused["malformed"] += 1
@@ -120,7 +120,7 @@ class SentSetpoints:
         self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
 
     def fill(self, status: Record) -> None:
-        """Write the stamp of the set-point that a gate period used."""
+        """Write the stamp of a status's set-point."""
         seq = int(status["setpoint_seq"])
         number, stamp_ns = self._sent[seq % _N_SENT]
         status["setpoint_ns"] = stamp_ns if seq and number == seq else 0

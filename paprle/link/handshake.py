@@ -1,4 +1,4 @@
-"""Terms that both hosts of a link must share."""
+"""Terms that both hosts must share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DIGITS = 16  # chosen: 64 bits; it guards against mistakes, the key against oth
 
 
 def make_digest(*parts: object) -> str:
-    """Return a short text that differs when any part does."""
+    """Return a short hash of the parts."""
     return sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:_DIGITS]
 
 
@@ -23,7 +23,7 @@ def pack_terms(terms: Mapping[str, str]) -> bytes:
 
 
 def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) -> str:
-    """Return a message on differing terms with the remedy, or empty."""
+    """Return a message on differing terms, or empty."""
     theirs = read_json(data)
     if not isinstance(theirs, dict):  # it says them in another way
         theirs = {"version": "another"}

@@ -1,4 +1,4 @@
-"""The leader's end of a link."""
+"""Leader's end of a link."""
 
 from __future__ import annotations
 
@@ -29,16 +29,11 @@ _LINGER_NS = 1_000_000_000  # [ns] chosen: the longest between two records that 
 
 
 class LeaderEnd:
-    """The leader's end of a link.
+    """Leader's end of a link.
 
     Attributes:
-        refusal: The follower host's reason for a refusal, or empty.
-        reports: Gate reports not taken yet, oldest first.
-        queued: Reliable records not taken yet, oldest first.
-        heard_ns: Time of the last datagram of this session, [ns].
-        answered_ns: Time of the last answer, [ns]; 0: never.
-        whole: Newest datagram of each port with self-describing records.
-        n_got: Number of such datagrams, by port.
+        answered_ns: Time of the last answer; 0: never.
+        whole: Newest self-describing datagram by port, as ``n_got`` counts them.
     """
 
     def __init__(
@@ -77,7 +72,7 @@ class LeaderEnd:
     def ask(self, now_ns: int) -> None:
         """Send a hello, then the request to open, then keep-alives.
 
-        Set-points age regardless of keep-alives (A4).
+        Set-points age regardless (A4).
         """
         if now_ns - self._said_ns < _ASK_NS:
             return
@@ -101,14 +96,14 @@ class LeaderEnd:
         self._send(self._cut[port].kind, payload, now_ns)
 
     def is_over(self, now_ns: int) -> bool:
-        """Whether the gate is gone and its records are complete or lost."""
+        """Return whether the gate is gone and its records settled."""
         since_ns = max(self._left_ns, self._recorded_ns)
         is_complete = not self.n_missing or now_ns - since_ns > _LINGER_NS
         return self.has_left and is_complete
 
     @property
     def n_missing(self) -> int:
-        """Number of outstanding record datagrams of a gate that is gone."""
+        """Number of outstanding record datagrams of a gone gate."""
         return max(0, self._n_last - self._flow.n_last) if self.has_left else 0
 
     @property
@@ -121,7 +116,7 @@ class LeaderEnd:
         self._send(Kind.BYE, b"", now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
-        """Return the newest record of each port, in local time."""
+        """Return each port's newest record, in local time."""
         newest: dict[str, Record] = {}
         before = self._recorded_ns
         chosen = choose(data, self._peer)
@@ -203,7 +198,6 @@ class LeaderEnd:
     def _bring(
         self, mirror: Mirror, record: Record, find: Callable[[int], int | None]
     ) -> bool:
-        """Convert stamps to local time; return False if one is wrong."""
         for name in mirror.stamps:
             if record[name]:
                 then_ns = find(int(record[name]))

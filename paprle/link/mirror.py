@@ -1,4 +1,4 @@
-"""Cut of a session between two hosts: a table of the mirrored ports."""
+"""Ports mirrored between two hosts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from paprle.link.packets import Kind
 
 @dataclass(frozen=True)
 class Latest:
-    """The newest wins; a lost record is replaced by the next."""
+    """Policy of the newest record alone."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """All records in order; at most ``bound`` wait."""
+    """Policy of all records in order, at most ``bound`` waiting."""
 
     bound: int
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """One port that a link carries.
+    """Port that a link carries.
 
     Attributes:
         dtype: Of its records; None: they are self-describing.
@@ -49,7 +49,7 @@ _GATE_STAMPS = ("stamp_ns", "meas_ns")
 
 
 def make_gate_cut(layout: Layout) -> Cut:
-    """Return the cut between session and remote gate."""
+    """Return the cut between session and gate."""
     status = layout.status
     return MappingProxyType(
         {
@@ -89,12 +89,12 @@ period and some jitter behind them (``paprle.reconstruction.path``)."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
-    """Return the ports of one direction, by kind of datagram."""
+    """Return one direction's ports by kind."""
     return {one.kind: name for name, one in cut.items() if one.is_up == is_up}
 
 
 def find_queue(cut: Cut) -> tuple[str, Queue] | None:
-    """Return the port whose records must all arrive, if any."""
+    """Return the port of reliable records, if any."""
     for name, mirror in cut.items():
         if isinstance(mirror.policy, Queue):
             return name, mirror.policy

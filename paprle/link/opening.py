@@ -14,7 +14,7 @@ LEADER = "leader"
 
 
 def make_link(settings: LinkSettings, name: str, *, is_leader: bool) -> Link:
-    """Return one end of a link, closed; ``name``: the robot's or ``LEADER``."""
+    """Return a closed end; ``name``: the robot's or ``LEADER``."""
     factory = load_factory(find_plugin("link", settings.type))
     link: Link = factory(settings, name, is_leader=is_leader)
     if settings.emulate is None:

@@ -1,6 +1,6 @@
 """Sealed datagrams: header, payload and a tag that needs the key.
 
-Numbers of each direction and kind reveal copies and replays. The tag is verified first.
+Numbers by direction and kind reveal copies and replays. The tag is verified first.
 """
 
 from __future__ import annotations
@@ -51,13 +51,12 @@ class Side(IntEnum):
 
 
 class Packet(NamedTuple):
-    """One accepted datagram.
+    """Accepted datagram.
 
     Attributes:
-        seq: Its number within kind and direction.
-        stamp_ns: Time of sending, sender's time, [ns].
-        echo_ns: Newest stamp the sender had from us, our time, [ns]; 0: none.
-        held_ns: Time since that stamp had arrived, [ns].
+        stamp_ns: Time of sending, sender's time.
+        echo_ns: Newest stamp the sender had from us; 0: none.
+        held_ns: Time since that stamp had arrived.
     """
 
     kind: Kind
@@ -69,7 +68,7 @@ class Packet(NamedTuple):
 
 
 class Sealer:
-    """Sealer and opener of one side's datagrams; ``refused`` counts by reason."""
+    """Sealer and opener of datagrams; counts ``refused`` ones."""
 
     def __init__(self, key: bytes, side: Side, refused: Counter[str]) -> None:
         self._key, self._side = key, side
@@ -132,5 +131,5 @@ class Sealer:
 
 
 def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:
-    """Return the key of one session, which voids packets of any other."""
+    """Return the key of one session."""
     return hmac.digest(shared, b"session" + nonce_leader + nonce_follower, "sha256")

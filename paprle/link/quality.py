@@ -1,4 +1,4 @@
-"""Quality of a link in words; offset and drift are for display only."""
+"""Quality of a link as text."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _UNSTEADY = "move slowly; a cable or 5 GHz is steadier"
 
 
 class LinkQuality:
-    """Figures of a link.
+    """Figures of a link; offset and drift are for display only.
 
     Attributes:
         trip: Round trip, [s].
-        wobble: Its variation: the second longest less the quickest, [s].
+        wobble: The second longest trip less the quickest, [s].
         offset: Of the peer's clock, [s], ± half a trip.
-        drift: Of that clock, [ppm]; 0 before it is known.
+        drift: Of that clock, [ppm]; 0: unknown.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class LinkQuality:
             self.drift = -_PPM * (offset_ns - self._first[1]) / since_ns
 
     def describe(self, silence: float) -> str:
-        """Describe the link, given the age of the state, [s]."""
+        """Describe the link, given the state's age, [s]."""
         figures = f"{1e3 * self.trip:.0f} ms there and back ± {1e3 * self.wobble:.0f}"
         is_useless = self.trip + self.wobble > _USELESS
         judged = (
@@ -69,6 +69,6 @@ class LinkQuality:
         return next((words for is_so, words in judged if is_so), f"good, {figures}")
 
     def describe_clock(self) -> str:
-        """Describe offset and drift of the peer's clock."""
+        """Describe the peer's clock."""
         drift = f", drifts {self.drift:+.1f} ppm" if self.drift else ""
         return f"its clock is {self.offset:+.3f} s from ours{drift}"

@@ -19,7 +19,7 @@ class Allowance:
         self._at_ns = 0
 
     def take(self, now_ns: int) -> bool:
-        """Return whether one more may pass, and count it."""
+        """Return whether one more may pass; count it."""
         since = max(0.0, (now_ns - self._at_ns) * 1e-9) if self._at_ns else 0.0
         self._at_ns = now_ns
         self._left = min(self._burst, self._left + since * self.rate)
@@ -30,18 +30,14 @@ class Allowance:
 
 
 class Leftover:
-    """Rate of records that can wait.
-
-    It rises while round trips are as quick as the quickest, and falls once datagrams
-    queue up in the network.
-    """
+    """Rate of records that can wait, lowered once datagrams queue up."""
 
     def __init__(self) -> None:
         self._allowance = Allowance(_LEAST, _BURST)
         self._seen_ns = self._shrunk_ns = 0
 
     def see(self, waited_ns: int, now_ns: int) -> None:
-        """Update with the delay of the newest round trip over the quickest, [ns]."""
+        """Update with a round trip's delay over the quickest, [ns]."""
         since_ns = min(now_ns - self._seen_ns, _PAUSE_NS) if self._seen_ns else 0
         self._seen_ns = now_ns
         if waited_ns <= _QUEUED_NS:
@@ -52,5 +48,5 @@ class Leftover:
             self._allowance.rate = max(_SHRINK * self._allowance.rate, _LEAST)
 
     def take(self, now_ns: int) -> bool:
-        """Return whether a record may be sent, and count it."""
+        """Return whether a record may be sent; count it."""
         return self._allowance.take(now_ns)

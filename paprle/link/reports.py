@@ -1,4 +1,4 @@
-"""Gate reports on a link: typed fields in JSON."""
+"""Gate reports on a link, as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pack_report(report: Mapping[str, Any]) -> bytes:
 
 
 def read_json(data: bytes) -> Any:
-    """Return the value of a peer's JSON; None if invalid."""
+    """Return a peer's JSON value; None if invalid."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Reconstruction of motion from noisy, late or few samples."""
+"""Reconstruction of motion from poor samples."""

@@ -1,4 +1,4 @@
-"""Median period and delay of a leader's captures."""
+"""Median period and delay of captures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ def _find_median(values: deque[int]) -> int:
 
 
 class Cadence:
-    """The period of captures, and the delay from capture to arrival.
+    """Period and delay of captures.
 
     Attributes:
-        period_ns: Between two captures, [ns].
-        delay_ns: From capture stamp to arrival, [ns]; any number if clocks differ.
+        delay_ns: From capture stamp to arrival; any number if clocks differ.
     """
 
     def __init__(self, rate: float) -> None:
@@ -32,7 +31,7 @@ class Cadence:
         self._newest_ns: int | None = None
 
     def note(self, stamp_ns: int, now_ns: int) -> None:
-        """Note a capture's stamp and arrival, [ns]; late ones, too."""
+        """Note a capture's stamp and arrival, even a late one."""
         self._delays.append(now_ns - stamp_ns)
         self.delay_ns = _find_median(self._delays)
         if self._newest_ns is not None:

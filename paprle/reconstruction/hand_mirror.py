@@ -1,7 +1,4 @@
-"""Present pose of a remote robot in the axes of the hand that leads it.
-
-``PoseFilter`` (T13) estimates it without a model of the robot.
-"""
+"""Present pose of a remote robot in the hand's axes (T13)."""
 
 from __future__ import annotations
 
@@ -17,11 +14,7 @@ from paprle.reconstruction.mirror_motion import History
 
 
 class HandMirror:
-    """The mirror image of what one hand leads.
-
-    Attributes:
-        is_held: It did not follow at the last display.
-    """
+    """Mirror image of one hand's limbs."""
 
     def __init__(self) -> None:
         self.filter = PoseFilter()
@@ -32,20 +25,17 @@ class HandMirror:
         self._heard_ns = self._shown_ns = self._at_ns = 0
 
     def ask(self, stamp_ns: int, T: pin.SE3) -> None:
-        """Take the hand's pose with its capture stamp, [ns]."""
+        """Take the hand's pose with its capture stamp."""
         self.filter.asked.add(stamp_ns, pin.SE3(T))
         self._asked.add(stamp_ns, T.translation.copy())
 
     def hear(
         self, measured_ns: int, captured_ns: int, T: pin.SE3, *, may_follow: bool
     ) -> None:
-        """Take a state of the robot, unless it is older than the last.
+        """Take a state of the robot, unless older than the last.
 
-        Args:
-            measured_ns: Local time of the measurement, [ns].
-            captured_ns: Stamp of its newest capture, [ns]; 0: none.
-            T: The hand's pose at the robot's.
-            may_follow: The gate lets it move.
+        Times are local; ``captured_ns`` is 0 without a capture, T the hand's pose at
+        the robot's.
         """
         if measured_ns <= self._heard_ns:
             return
@@ -59,7 +49,7 @@ class HandMirror:
         self.filter.update(measured_ns - self._lag.ns, T, may_follow=may_follow)
 
     def show(self, now_ns: int) -> pin.SE3 | None:
-        """Return the pose to show, in the hand's axes; None after long silence."""
+        """Return the hand's shown pose; None after long silence."""
         is_lost = now_ns - self._heard_ns > HORIZON_NS + self._lag.ns
         if not self._heard_ns or is_lost:
             return None

@@ -1,4 +1,4 @@
-"""Prediction of a remote robot's pose from late states and the operator's motion (T13).
+"""Prediction of a remote robot's present pose (T13).
 
 An error-state Kalman filter on SE(3), after Solà, "Quaternion kinematics for the
 error-state Kalman filter" (2017), 5, in the operator's time:
@@ -34,12 +34,11 @@ _P, _PHI, _S_P, _S_PHI = slice(0, 3), slice(3, 6), 6, 7
 
 
 class Predicted(NamedTuple):
-    """Predicted pose of a limb's end-effector.
+    """Predicted pose of an end-effector.
 
     Attributes:
         share: Followed share of the operator's translation, 0 … 1.
-        ahead_ns: Length of the operator's motion added to the measurement, [ns].
-        is_held: It does not follow the request.
+        ahead_ns: Length of the operator's motion added to the measurement.
     """
 
     T_base_eef: pin.SE3
@@ -49,13 +48,12 @@ class Predicted(NamedTuple):
 
 
 class PoseFilter:
-    """The mirror image of one end-effector.
+    """Filter of one end-effector's pose.
 
     Attributes:
-        T_base_eef: Estimated pose at ``stamp_ns``.
         shares: Followed shares of translation and rotation, shape (2,).
         P: Covariance of the error (δp, δθ, δs), shape (8, 8).
-        stamp_ns: The operator's time of the estimate, [ns]; 0: none yet.
+        stamp_ns: The operator's time; 0: none yet.
         surprise: Squared Mahalanobis distance of the newest innovation.
     """
 
@@ -72,7 +70,7 @@ class PoseFilter:
     def update(
         self, stamp_ns: int, T_base_eef: pin.SE3, *, may_follow: bool = True
     ) -> None:
-        """Take a pose measured at the operator's time ``stamp_ns``, [ns]."""
+        """Take a pose at the operator's ``stamp_ns``."""
         if not np.isfinite(T_base_eef.homogeneous).all():
             self.counts["not finite"] += 1
             return
@@ -87,7 +85,7 @@ class PoseFilter:
         self._correct(T_base_eef)
 
     def predict(self, at_ns: int) -> Predicted:
-        """Return the estimate at the operator's time, ``HORIZON_NS`` ahead at most."""
+        """Return the estimate, ``HORIZON_NS`` ahead at most."""
         end_ns = min(at_ns, self.stamp_ns + HORIZON_NS)
         motion = self.asked.measure(self.stamp_ns, end_ns)
         shares = np.clip(self.shares, 0.0, 1.0) * self._may_follow
@@ -118,7 +116,6 @@ class PoseFilter:
         self.stamp_ns = stamp_ns
 
     def _correct(self, T_base_eef: pin.SE3) -> None:
-        """Correct by a pose; one outside ``GATE`` resets: encoders are trusted."""
         # The words of an encoder are not doubted: it is the motion that went otherwise.
         turn = T_base_eef.rotation @ self.T_base_eef.rotation.T
         moved = T_base_eef.translation - self.T_base_eef.translation
@@ -145,7 +142,7 @@ class PoseFilter:
 
 
 def make_noise(dt: float, motion: Displacement) -> Vec:
-    """Return the growth of the covariance over dt, [s], and a motion, shape (8, 8)."""
+    """Return the covariance's growth over dt, [s], and a motion, (8, 8)."""
     walked = [WALK_P**2 * dt] * 3 + [WALK_PHI**2 * dt] * 3
     shares = [
         WALK_S_P**2 * float(np.linalg.norm(motion.p)),
@@ -156,6 +153,5 @@ def make_noise(dt: float, motion: Displacement) -> Vec:
 
 
 def _move(T: pin.SE3, motion: Displacement, shares: Vec) -> pin.SE3:
-    """Return a pose moved by shares of a motion, in the axes of the base."""
     R = pin.exp3(shares[1] * motion.phi) @ T.rotation
     return pin.SE3(R, T.translation + shares[0] * motion.p)

@@ -1,4 +1,4 @@
-"""Display of a remote robot at its present pose, without jumps (T13)."""
+"""Display of a remote robot without jumps (T13)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ class Word(NamedTuple):
     """State received from the robot, in this host's time.
 
     Attributes:
-        written_ns: Time of the gate's command, [ns].
-        measured_ns: Time of the measurement, [ns].
-        used_ns: Time at which its set-point was posted, [ns]; 0: unknown.
-        q: Measured joints, shape (n,).
-        Ts_base_eef: Poses by limb at q.
-        may_follow: The gate lets it follow.
+        used_ns: Time at which its set-point was posted; 0: unknown.
     """
 
     written_ns: int
@@ -41,7 +36,7 @@ class Word(NamedTuple):
 
 
 class RobotMirror:
-    """The mirror image of a robot, with one filter per limb."""
+    """Mirror image of a robot, with one filter per limb."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self.filters = {limb.name: PoseFilter() for limb in robot.limbs}
@@ -56,11 +51,11 @@ class RobotMirror:
 
     @property
     def lag_ns(self) -> int:
-        """Age of the operator's motion that the robot shows, [ns]."""
+        """Age of the shown motion, [ns]."""
         return self._lag.ns
 
     def ask(self, stamp_ns: int, q: Vec, Ts_base_eef: Mapping[str, pin.SE3]) -> None:
-        """Take the requested joints, shape (n,), and the poses there."""
+        """Take requested joints, (n,), and poses."""
         if not np.isfinite(q).all():
             return
         self._asked.add(stamp_ns, np.array(q))
@@ -68,7 +63,7 @@ class RobotMirror:
             own.asked.add(stamp_ns, Ts_base_eef[name])
 
     def hear(self, word: Word) -> None:
-        """Take a state of the robot, unless it is older than the last or not finite."""
+        """Take a finite, newer state."""
         last = self._word
         is_newer = last is None or word.measured_ns > last.measured_ns
         if not is_newer or not np.isfinite(word.q).all():
@@ -83,7 +78,7 @@ class RobotMirror:
             )
 
     def show(self, now_ns: int) -> MirroredRobot | None:
-        """Return the robot to show; None before its first state."""
+        """Return the robot to show."""
         word = self._word
         if word is None:
             return None
@@ -139,7 +134,6 @@ class RobotMirror:
         return clipped
 
     def _list_shares(self, found: Mapping[str, Predicted]) -> Vec:
-        """Return the share of each joint: its limb's; 1 for one in no limb."""
         shares = np.ones(len(self._robot.joint_names))
         for limb in self._robot.limbs:
             rows = [self._robot.joint_names.index(name) for name in limb.joint_names]
@@ -148,15 +142,15 @@ class RobotMirror:
 
 
 class Easing:
-    """Shows one pose without a jump."""
+    """Display of one pose without jumps."""
 
     def __init__(self) -> None:
         self._shown: pin.SE3 | None = None
 
     def show(self, before: Predicted, now: Predicted, dt: float) -> pin.SE3:
-        """Return the pose to show, which goes on from the last one shown.
+        """Return the pose to show, which continues the last one.
 
-        ``before`` is the present estimate of the pose at the last display; dt in [s].
+        ``before`` is the present estimate for the last display; dt in [s].
         """
         a, b = before.T_base_eef, now.T_base_eef
         if self._shown is None:
@@ -178,7 +172,6 @@ class Easing:
 
 
 def _subtract(T_base_a: pin.SE3, T_base_b: pin.SE3) -> Vec:
-    """Return how far a is from b in the axes of the base, shape (6,)."""
     turn = T_base_a.rotation @ T_base_b.rotation.T
     moved = T_base_a.translation - T_base_b.translation
     return np.concatenate([moved, pin.log3(turn)])

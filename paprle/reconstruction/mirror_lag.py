@@ -1,4 +1,4 @@
-"""Age of the operator's motion that a remote robot shows: way L plus response δ.
+"""Age of the motion that a robot shows: way L plus response δ.
 
 The gate reports the set-point it used (L). From q(t) = q_asked(t − L − δ),
 δ = −Σ dq·(q − q_asked) / Σ dq·dq over the last seconds.
@@ -23,11 +23,7 @@ _LEAST = 1e-2  # [rad²/s] chosen: dq·dq summed over time; before, nothing is k
 
 
 class Lag:
-    """The age of the motion that is shown.
-
-    Attributes:
-        ns: The age, [ns].
-    """
+    """Age of the shown motion, ``ns``, [ns]."""
 
     def __init__(self) -> None:
         self._way = self._response = 0.0
@@ -37,7 +33,7 @@ class Lag:
         self._behind = self._moved = 0.0
 
     def take_way(self, measured_ns: int, way_ns: int | None) -> None:
-        """Take the age of the used set-point, [ns]; None: unknown."""
+        """Take the used set-point's age, [ns], if known."""
         if way_ns is not None and abs(way_ns) > _OLDEST_NS:
             way_ns = None
         dt_ns = measured_ns - self._measured_ns
@@ -54,7 +50,7 @@ class Lag:
         self.ns += round(max(-most, min(most, wrong)))
 
     def take_response(self, dt: float, q: Vec, asked: History[Vec]) -> None:
-        """Learn the response from measured joints, shape (n,), and requests."""
+        """Learn the response from joints, (n,), and requests."""
         at_ns = self._measured_ns - round(self._way)
         before = interpolate(asked, at_ns - _SLOPE_NS)
         after = interpolate(asked, at_ns + _SLOPE_NS)
@@ -69,6 +65,6 @@ class Lag:
 
 
 def interpolate(asked: History[Vec], at_ns: int) -> Vec:
-    """Return the request at a time, [ns], of a history that has any."""
+    """Return the request at a time, [ns]."""
     a, b, share = asked.find(at_ns)
     return a + share * (b - a)

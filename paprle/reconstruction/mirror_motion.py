@@ -1,4 +1,4 @@
-"""The operator's requested motion, interpolated."""
+"""Operator's requested motion, interpolated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Displacement(NamedTuple):
-    """Displacement of a target, in the axes of the base.
+    """Displacement in the axes of the base.
 
     Attributes:
         p: Shape (3,), [m].
@@ -29,11 +29,7 @@ class Displacement(NamedTuple):
 
 
 class History(Generic[Item]):
-    """Bounded history of stamped items.
-
-    Attributes:
-        n_refused: Items that were not newer than the one before.
-    """
+    """Bounded history of items with rising stamps."""
 
     def __init__(self) -> None:
         self.n_refused = 0
@@ -44,7 +40,7 @@ class History(Generic[Item]):
         return len(self._stamps)
 
     def add(self, stamp_ns: int, item: Item) -> None:
-        """Keep an item; stamps have to increase, [ns]."""
+        """Keep an item, if newer."""
         if self._stamps and stamp_ns <= self._stamps[-1]:
             self.n_refused += 1
             return
@@ -52,7 +48,7 @@ class History(Generic[Item]):
         self._items.append(item)
 
     def find(self, at_ns: int) -> tuple[Item, Item, float]:
-        """Return the items around a time [ns], clamped, and the share between them."""
+        """Return the items around a time [ns], and the share between."""
         after = bisect_right(self._stamps, at_ns)
         if after in {0, len(self._stamps)}:
             end = self._items[min(after, len(self._stamps) - 1)]
@@ -66,10 +62,7 @@ class AskedMotion(History[pin.SE3]):
     """Requested poses of the operator."""
 
     def measure(self, from_ns: int, to_ns: int) -> Displacement:
-        """Return the motion between two times, [ns]: p_b = p + p_a, R_b = Exp(phi) R_a.
-
-        It is zero outside the history.
-        """
+        """Return the motion between two times: p_b = p + p_a, R_b = Exp(phi) R_a."""
         if not len(self):
             return Displacement(np.zeros(3), np.zeros(3))
         a, b = self._interpolate(from_ns), self._interpolate(to_ns)

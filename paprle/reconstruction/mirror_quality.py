@@ -1,4 +1,4 @@
-"""Quality of a link by the age of the set-point that the gate used."""
+"""Quality of a link by its used set-points' age."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _LOST_NS = 500_000_000  # [ns] chosen: by then the gate has braked whatever it i
 
 
 class LinkQuality:
-    """Judges a link by the gate's statuses."""
+    """Judge of a link by the gate's statuses."""
 
     def __init__(self, stale_after: float) -> None:
-        """Begin; ``stale_after`` is the age at which the gate brakes, [s]."""
+        """Begin; the gate brakes after ``stale_after``, [s]."""
         self._stale_after = stale_after
         self._trips: deque[tuple[int, float]] = deque()
         self._n_arrived = self._arrived_ns = self._now_ns = 0
 
     def update(self, now_ns: int, n_arrived: int, used_ns: int) -> None:
-        """Take the newest status; ``used_ns`` is its set-point's time, 0: unknown."""
+        """Take a status and its set-point's time."""
         self._now_ns = now_ns
         if n_arrived != self._n_arrived:
             self._n_arrived, self._arrived_ns = n_arrived, now_ns
@@ -30,7 +30,7 @@ class LinkQuality:
             self._trips.popleft()
 
     def describe(self) -> str:
-        """Return the link's quality and a remedy as text; empty if unknown."""
+        """Return quality and remedy as text, if known."""
         silent_ns = self._now_ns - self._arrived_ns
         if self._n_arrived and silent_ns > _LOST_NS:
             return (

@@ -1,7 +1,4 @@
-"""One-Euro filter of poses and joints (Casiez, Roussel, Vogel, "1 € Filter", CHI 2012).
-
-A position has one cutoff; an orientation turns the shortest way at its own.
-"""
+"""One-Euro filter of poses and joints (Casiez, Roussel, Vogel, CHI 2012)."""
 
 from __future__ import annotations
 
@@ -20,13 +17,11 @@ _STRAIGHT = 1e-6  # [rad] chosen: half an angle below which an arc is its chord
 
 
 def compute_share(cutoff: float, dt: float) -> float:
-    """Return the share of a step that a first-order low-pass takes; [Hz], [s]."""
+    """Return a first-order low-pass's share of a step; [Hz], [s]."""
     return 1.0 / (1.0 + 1.0 / (2.0 * math.pi * cutoff * dt))
 
 
 class _Part:
-    """One quantity of a limb: a position, an orientation, or its joints."""
-
     def __init__(self, min_cutoff: float, beta: float) -> None:
         self._min_cutoff, self._beta = min_cutoff, beta
         self._speed: Vec = np.zeros(0)
@@ -43,7 +38,7 @@ class _Part:
 
 
 class OneEuro:
-    """Filters poses and joints of all limbs."""
+    """Filter of poses and joints of all limbs."""
 
     def __init__(self, layout: Layout, settings: FilterSettings) -> None:
         self._view, self._raw = SampleView(layout), SampleView(layout)
@@ -65,7 +60,7 @@ class OneEuro:
             self._start_limb(i)
 
     def filter(self, sample: SampleView) -> SampleView:
-        """Return a filtered copy of a sample; the same for the same one."""
+        """Return a filtered copy of a sample."""
         view, raw = self._view, self._raw
         if self._has_begun and sample.seq == raw.seq:
             return view
@@ -108,7 +103,6 @@ def _filter_pose(
     dt: float,
     row: Vec,
 ) -> None:
-    """Filter poses (raw, raw before, filtered before; xyz + quat_xyzw) into ``row``."""
     raw, raw_before, before = poses
     share = position.find_share(raw[:3] - raw_before[:3], dt)
     row[:3] = before[:3] + share * (raw[:3] - before[:3])
@@ -117,7 +111,6 @@ def _filter_pose(
 
 
 def _find_turn(start: Vec, end: Vec) -> Vec:
-    """Return the rotation between quat_xyzw, (3,), [rad]; length 2 sin(angle / 2)."""
     # Its length is twice the sine of half the angle: what a hand turns in one sample.
     way = start[3] * end[:3] - end[3] * start[:3] - np.cross(start[:3], end[:3])
     nearer: Vec = 2.0 * way * (1.0 if float(start @ end) >= 0.0 else -1.0)

@@ -32,17 +32,12 @@ _LOST_NS = 300_000_000  # chosen: farther off, stamps have leapt
 
 
 def find_delay_ns(period_ns: int) -> int:
-    """Return the delay of a motion behind its samples' arrival, [ns]."""
+    """Return a motion's delay behind its samples' arrival, [ns]."""
     return period_ns + JITTER_NS
 
 
 class Path:
-    """The motion of one leader, all its numbers in a row.
-
-    Attributes:
-        waypoints: The samples to pass.
-        content_ns: Capture time that the motion has reached, [ns].
-    """
+    """Motion of one leader, all its numbers in a row."""
 
     def __init__(self, waypoints: Waypoints) -> None:
         self.waypoints = waypoints
@@ -72,7 +67,7 @@ class Path:
         self._past = deque([(content_ns, self._L)])
 
     def add(self, row: Vec, stamp_ns: int, period_ns: int) -> None:
-        """Take a sample as it arrives; see ``start`` and ``advance``."""
+        """Take a sample as it arrives."""
         waypoint = self.waypoints.add(stamp_ns, row, _find_window_ns(period_ns))
         waiting = self.waypoints.waiting
         has_others = any(one is not waypoint for one in waiting)
@@ -87,7 +82,6 @@ class Path:
             waiting[:] = [Waypoint(soon_ns, led, waypoint.velocity)]
 
     def _move_to(self, goal: Waypoint, period_ns: int) -> None:
-        """Draw as if a waypoint had been known; what was drawn fades into that."""
         aim = goal.row + _find_lead(period_ns) * goal.velocity
         slope = self._find_slope(goal, aim, period_ns)
         L = aim + (self.content_ns - goal.stamp_ns) * 1e-9 * slope
@@ -104,13 +98,7 @@ class Path:
             self._reached, self._passed_ns = (goal.stamp_ns, aim), goal.stamp_ns
 
     def advance(self, wanted_ns: int, dt_ns: int, period_ns: int) -> Vec:
-        """Return the numbers of the next tick, shape (n,).
-
-        Args:
-            wanted_ns: Capture time to reach, [ns].
-            dt_ns: Time since the last tick, [ns].
-            period_ns: Period of captures, [ns].
-        """
+        """Return the next tick's numbers, shape (n,), towards capture ``wanted_ns``."""
         off_ns = wanted_ns - self.content_ns - dt_ns
         if abs(off_ns) > _LOST_NS:
             self._shift(off_ns)
@@ -121,7 +109,6 @@ class Path:
         return self._average(_find_window_ns(period_ns))
 
     def _shift(self, by_ns: int) -> None:
-        """Follow stamps that have leapt without moving: those before it are void."""
         self.content_ns += by_ns
         self._passed_ns += by_ns
         self._past = deque((at_ns + by_ns, L) for at_ns, L in self._past)
@@ -160,7 +147,6 @@ class Path:
         self._off = left
 
     def _find_slope(self, goal: Waypoint, aim: Vec, period_ns: int) -> Vec:
-        """Return the slope to a waypoint and beyond: the hand's, however late it is."""
         before = self._reached
         if before is None or goal.stamp_ns - before[0] < period_ns // 2:
             return goal.velocity  # captures so near each other say little
@@ -188,5 +174,4 @@ def _find_window_ns(period_ns: int) -> int:
 
 
 def _find_lead(period_ns: int) -> float:
-    """Return by how much of its velocity a sample is led, [s]."""
     return 0.5e-9 * _find_window_ns(period_ns)

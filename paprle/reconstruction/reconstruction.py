@@ -1,4 +1,4 @@
-"""Continuous motions of leaders with slow samples, before the retargeting.
+"""Continuous motions of leaders with slow samples.
 
 Flags and counters are those of the newest sample, never delayed.
 """
@@ -26,20 +26,14 @@ _QUAT = slice(3, 7)
 
 
 def choose_policy(info: LeaderInfo, samples: Samples) -> Policy | None:
-    """Return the policy by which samples are waypoints; None: they are targets."""
+    """Return the waypoints' policy; None: samples are targets."""
     if samples == "off" or (samples == "auto" and info.rate >= SLOW_RATE):
         return None
     return info.sampling.policy if samples == "auto" else samples
 
 
 class Delay(NamedTuple):
-    """Delay of a leader's reconstruction.
-
-    Attributes:
-        leader: Name; empty for an only one.
-        rate: Of its captures, [Hz].
-        delay: Between a sample and the motion, [s].
-    """
+    """Delay of a leader's reconstruction, [s], at a rate of captures, [Hz]."""
 
     leader: str
     policy: Policy
@@ -57,10 +51,9 @@ def describe_delay(one: Delay) -> str:
 
 
 class Reconstruction:
-    """The motions of all leaders that need it."""
+    """Motions of all leaders that need it."""
 
     def __init__(self, layout: Layout, samples: Samples) -> None:
-        """Find the leaders that need it, by ``retarget.samples``."""
         parts = dict(split_leaders(layout.leader))
         self._view = SampleView(layout)
         self._motions: dict[int, _Motion] = {}
@@ -75,12 +68,12 @@ class Reconstruction:
         return bool(self._motions)
 
     def covers(self, leader: int) -> bool:
-        """Whether it makes the motion of a leader."""
+        """Return whether it makes a leader's motion."""
         return leader in self._motions
 
     @property
     def delays(self) -> list[Delay]:
-        """Delays of all leaders, at their present rates."""
+        """Delays of all leaders, at present rates."""
         return [motion.delay for motion in self._motions.values()]
 
     @property
@@ -90,14 +83,14 @@ class Reconstruction:
         return sum(counts, Counter[str]())
 
     def note(self, leader: int, record: Record, now_ns: int) -> None:
-        """Note a leader's newest record, valid or not, at a monotonic time, [ns]."""
+        """Note a leader's newest record, valid or not."""
         motion = self._motions.get(leader)
         if motion is not None and (seq := int(record["seq"])) != motion.heard_seq:
             motion.heard_seq = seq
             motion.cadence.note(int(record["stamp_ns"]), now_ns)
 
     def start(self) -> None:
-        """Reset: each motion begins at rest at its newest sample."""
+        """Reset: motions begin at rest."""
         for motion in self._motions.values():
             motion.has_begun = False
 
@@ -108,7 +101,7 @@ class Reconstruction:
         usable: Sequence[bool],
         now_ns: int,
     ) -> SampleView:
-        """Return the leaders' reconstructed sample, overwritten by the next call.
+        """Return the reconstructed sample, overwritten by the next call.
 
         Its stamps are the reached capture times; leaders not ``usable`` begin anew.
         """
@@ -181,7 +174,6 @@ class _Motion:
 
 
 def _turn_alike(row: Vec, like: Vec, n_pose: int) -> Vec:
-    """Give quaternions the sign that is nearer to those of another row."""
     quats = row[:n_pose].reshape(-1, 7)[:, _QUAT]
     others = like[:n_pose].reshape(-1, 7)[:, _QUAT]
     quats[(quats * others).sum(axis=1) < 0.0] *= -1.0

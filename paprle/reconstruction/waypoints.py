@@ -1,4 +1,4 @@
-"""Waypoints of a motion, in the order of their capture."""
+"""Waypoints of a motion, in order of capture."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ def _has(entries: Sequence[tuple[Any, ...]], stamp_ns: int) -> bool:
 
 
 class Waypoint(NamedTuple):
-    """One sample.
+    """Sample with its capture stamp.
 
     Attributes:
-        stamp_ns: Of its capture, [ns].
-        row: Its numbers, shape (n,).
         velocity: Mean since an earlier capture, shape (n,), [1/s].
     """
 
@@ -39,10 +37,9 @@ class Waypoint(NamedTuple):
 
 
 class Waypoints:
-    """A bounded queue of samples, by a policy.
+    """Bounded queue of samples, by a policy.
 
     Attributes:
-        waiting: Samples not reached yet, in order of capture.
         refused: Refused samples by reason: ``doubled``, ``late``, ``full``.
     """
 
@@ -60,7 +57,7 @@ class Waypoints:
         self._reached_ns = None
 
     def add(self, stamp_ns: int, row: Vec, apart_ns: int) -> Waypoint | None:
-        """Return the waypoint of a sample, shape (n,), or None if refused.
+        """Return a sample's waypoint, shape (n,), or None if refused.
 
         It waits unless first or passed; its velocity spans about ``apart_ns``.
         """
@@ -79,7 +76,7 @@ class Waypoints:
         return waypoint
 
     def reach(self, stamp_ns: int) -> None:
-        """Drop the waypoints up to a reached capture time, [ns]."""
+        """Drop the waypoints up to a capture time."""
         if self._reached_ns is not None:
             self._reached_ns = max(self._reached_ns, stamp_ns)
         del self.waiting[: bisect_left(self.waiting, stamp_ns + 1, key=_stamp)]

@@ -1,7 +1,7 @@
-"""Conversions of episodes to the formats of ARBot and AdaptiX.
+"""Conversions of episodes to formats of ARBot and AdaptiX.
 
-ARBot's log: cake-lab/AR-PiPER, piper_research_logger_node.py. Stamps are wall time
-[s]; poses are in the limb's base, [m] and ``quat_xyzw``.
+ARBot's log: cake-lab/AR-PiPER, piper_research_logger_node.py. Stamps are wall time [s];
+poses are in the limb's base, [m] and ``quat_xyzw``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ARBOT_COLUMNS = (
 
 
 def is_arbot_csv(path: Path) -> bool:
-    """Return whether a file begins with the columns of an ARBot log."""
+    """Return whether a file is an ARBot log."""
     if path.suffix != ".csv":
         return False
     try:
@@ -58,7 +58,7 @@ def read_arbot_csv(path: Path) -> Vec:
     """Return an ARBot log, shape (N, 19), columns as ``ARBOT_COLUMNS``.
 
     Raises:
-        RecordingError: If a column is missing or a value is not a number.
+        RecordingError: If a column is missing or a value is no number.
     """
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -74,10 +74,10 @@ def read_arbot_csv(path: Path) -> Vec:
 
 
 def write_arbot_csv(path: Path, table: npt.ArrayLike) -> None:
-    """Write rows as ARBot's logger does, shape (N, 19), columns as ``ARBOT_COLUMNS``.
+    """Write an ARBot log, shape (N, 19).
 
     Raises:
-        RecordingError: If the file exists, or cannot be written.
+        RecordingError: If the file exists or cannot be written.
     """
     rows = np.asarray(table, dtype=np.float64).tolist()
     lines = [",".join(ARBOT_COLUMNS), *(",".join(map(repr, row)) for row in rows)]
@@ -89,10 +89,9 @@ def write_arbot_csv(path: Path, table: npt.ArrayLike) -> None:
 
 
 def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
-    """Return an episode as ARBot's log, shape (M, 19), columns as ``ARBOT_COLUMNS``.
+    """Return an episode as an ARBot log, shape (M, 19).
 
-    Each row pairs a leader sample while ENGAGED with the measured pose closest to its
-    capture time; ``poses`` are T_base_eef per gate record, shape (N, 7).
+    ``poses`` are T_base_eef per gate record, shape (N, 7).
 
     Raises:
         RecordingError: If the limb has no target poses, or nothing was measured.
@@ -124,13 +123,10 @@ def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
 
 
 def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
-    """Return an episode as an AdaptiX recording, one frame per measurement.
-
-    Poses are in the robot's world, the head at its origin. Versions 1 and 2 need seven
-    joints before the gripper.
+    """Return an AdaptiX recording, poses in the robot's world.
 
     Raises:
-        RecordingError: If the limb does not fit, or nothing was measured.
+        RecordingError: If nothing was measured, or not seven joints for versions 1, 2.
     """
     robot = episode.robot_info
     info = next((one for one in robot.limbs if one.name == limb), None)
@@ -173,7 +169,6 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
 
 
 def _find_objects(episode: Episode, rows: npt.NDArray[np.void]) -> Vec:
-    """Return poses at gate records, (N, k, 7): env objects, then placed; NaN: none."""
     # Those of the env come first, then those that the operator had placed by then.
     ticks = episode.ticks
     last = np.searchsorted(ticks["stamp_ns"], rows["meas_ns"], side="right") - 1
@@ -185,7 +180,7 @@ def _find_objects(episode: Episode, rows: npt.NDArray[np.void]) -> Vec:
 def find_nearest(
     stamps: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.intp]:
-    """Return the index of the closest stamp for each time; stamps never decrease."""
+    """Return indices of the closest of sorted stamps."""
     right = np.clip(np.searchsorted(stamps, at), 1, max(len(stamps) - 1, 1))
     left = right - 1
     right = np.minimum(right, len(stamps) - 1)

@@ -1,4 +1,4 @@
-"""Link poses as ``/tf``, from measured joints and URDF; never read back."""
+"""Link poses as ``/tf``; never read back."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ _NS = 1_000_000_000
 
 
 class FrameMessages:
-    """Encodes transforms from the URDF's root to its links.
-
-    Attributes:
-        is_known: The URDF can be read, and has the robot's joints.
-    """
+    """Encoder of link transforms from the URDF's root."""
 
     def __init__(self, layout: Layout, header: Mapping[str, Any]) -> None:
         self.is_known = False

@@ -8,23 +8,17 @@ from typing import Any, NamedTuple
 
 
 class Gap(NamedTuple):
-    """A stretch without session or gate ticks.
-
-    Attributes:
-        at: Begin after the first tick, [s].
-        seconds: Duration, [s].
-    """
+    """Stretch without ticks, in [s] after the first."""
 
     at: float
     seconds: float
 
     def __str__(self) -> str:
-        """Return it as text: ``1.020 s at 9.660 s``."""
         return f"{self.seconds:.3f} s at {self.at:.3f} s"
 
 
 def list_gaps(manifest: Mapping[str, Any]) -> Iterator[Gap]:
-    """Yield the valid entries of ``gaps`` in a manifest."""
+    """Yield the valid gaps of a manifest."""
     given = manifest.get("gaps", ())
     for one in given if isinstance(given, list) else ():
         match one:

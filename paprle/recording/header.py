@@ -1,4 +1,4 @@
-"""Header of a recording: config, robot, leader, versions and URDF as JSON."""
+"""Header of a recording, as JSON."""
 
 from __future__ import annotations
 
@@ -43,15 +43,10 @@ def make_recording_header(
     gate_period: float,
     objects: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the header of a session's recordings, JSON values only.
+    """Return the header of a session's recordings.
 
-    Args:
-        config: Resolved config, JSON values only.
-        names: ``leader``, ``follower`` and ``env``.
-        robot: Recorded robot.
-        leader: Recorded leader.
-        gate_period: Period h, [s].
-        objects: Names of tracked objects.
+    ``config`` has JSON values only, ``names`` leader, follower and env; the period is
+    in [s].
 
     Raises:
         RecordingError: If the URDF cannot be read, or a value is not JSON.
@@ -84,7 +79,7 @@ def make_recording_header(
 
 
 def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
-    """Return the robot as JSON values; infinite limits become null."""
+    """Return JSON values; infinite limits become null."""
     return {
         "name": robot.name,
         "urdf_path": str(robot.urdf_path),
@@ -115,7 +110,7 @@ def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
 
 
 def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
-    """Return the robot of ``robot_to_dict``."""
+    """Return the robot of ``robot_to_dict`` values."""
     vectors: dict[str, Any] = {
         row.name: _read_vector(data[row.name], row.unlimited)
         for row in JOINT_VECTORS
@@ -172,7 +167,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
 
 
 def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
-    """Return the info of ``leader_to_dict``."""
+    """Return the leader's info of ``leader_to_dict`` values."""
     fields = dict(data)
     fields.pop("held_limbs", None)  # of each leader alone, which a group is not
     fields["engage_hint"] = fields.pop("press", "")
@@ -196,7 +191,7 @@ def layout_from_header(header: Mapping[str, Any]) -> Layout:
     """Return the wire layout of the recorded session.
 
     Raises:
-        RecordingError: If the header is not one of this schema.
+        RecordingError: If the header has another schema.
     """
     if header.get("schema") != SCHEMA_VERSION:
         raise RecordingError(
@@ -267,7 +262,7 @@ def _find_version() -> str:
 
 @cache
 def find_git_rev() -> str | None:
-    """Return the git revision of this process; None outside a clone."""
+    """Return this process's git revision; None outside a clone."""
     folder = Path(__file__).resolve().parents[2]
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     command += ["--abbrev=40", "--match", ""]

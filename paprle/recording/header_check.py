@@ -1,4 +1,4 @@
-"""Validation of a recording's header, whose values are not trusted."""
+"""Validation of a recording's untrusted header."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ _HEADER, _CONFIG = TypeAdapter(_Header), TypeAdapter(_Config)
 
 
 def check_header(header: Mapping[str, Any], where: str) -> None:
-    """Validate a header; ``where`` names the file.
+    """Validate the header of a file.
 
     Raises:
         RecordingError: If a value is missing, of another type, or out of range.
@@ -162,19 +162,19 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
 
 
 def check_cameras(cameras: Mapping[str, Any], where: str) -> None:
-    """Validate the cameras of a header, by name.
+    """Validate a header's cameras.
 
     Raises:
-        RecordingError: If a value is missing, of another type, or out of range.
+        RecordingError: As ``check_header``.
     """
     _check(_CAMERAS, cameras, f"{where}: header cameras")
 
 
 def check_config(config: Mapping[str, Any], where: str) -> None:
-    """Validate the sections of a config.
+    """Validate a config's sections.
 
     Raises:
-        RecordingError: If a section is of another type.
+        RecordingError: If one has another type.
     """
     _check(_CONFIG, config, f"{where}: config")
 

@@ -1,4 +1,4 @@
-"""Summary of an episode as text, from one pass."""
+"""Summary of an episode as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Stamps = npt.NDArray[np.int64]
 
 
 def describe(path: Path) -> str:
-    """Return a summary of an MCAP file, or of its manifest or folder.
+    """Return a summary of an episode.
 
     Raises:
         RecordingError: If it is no readable recording.
@@ -63,7 +63,6 @@ class _Rate:
         self._last = int(stamps[-1])
 
     def __str__(self) -> str:
-        """Return count, median rate, and gaps longer than twice the median period."""
         if self.n < 2:
             return f"{self.n} records"
         ordered = sorted(self._steps.items())

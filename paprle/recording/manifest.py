@@ -1,7 +1,4 @@
-"""Manifests, written last and atomically, and episode numbers.
-
-A recording without a manifest was aborted, and can still be read.
-"""
+"""Manifests, which aborted recordings lack, and episode numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _MAX_BYTES = 1 << 20  # chosen: a manifest is a few kilobytes
 
 
 def find_next_episode(folder: Path) -> int:
-    """Return one more than the largest episode number in the folder."""
+    """Return a folder's next episode number."""
     numbers = [
         int(match[1])
         for path in folder.iterdir()
@@ -32,12 +29,12 @@ def find_next_episode(folder: Path) -> int:
 
 
 def make_episode_path(folder: Path, number: int) -> Path:
-    """Return the path of an episode's MCAP file."""
+    """Return an episode's MCAP path."""
     return folder / f"episode_{number:06d}.mcap"
 
 
 def manifest_path(path: Path) -> Path:
-    """Return the path of an MCAP file's manifest."""
+    """Return the manifest's path of an MCAP file."""
     return path.with_suffix(".json")
 
 
@@ -49,7 +46,7 @@ def make_manifest(
     frames: Mapping[str, int],
     sha256: str,
 ) -> dict[str, Any]:
-    """Return a manifest, JSON values only; ``span_ns`` is monotonic."""
+    """Return a manifest as JSON values; ``span_ns`` is monotonic."""
     start, end = span_ns
     wall_s = (start + int(header["wall_offset_ns"])) / 1e9
     try:
@@ -83,10 +80,10 @@ def find_mark(manifest: Mapping[str, Any]) -> str:
 
 
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest atomically: fsync, rename, fsync folder.
+    """Write a manifest atomically, synced to the disk.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the disk fails.
     """
     final = manifest_path(path)
     text = json.dumps(manifest, indent=2, allow_nan=False) + "\n"
@@ -105,10 +102,10 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of an MCAP file, or None if it was never finished.
+    """Return an MCAP file's manifest, or None if it was never finished.
 
     Raises:
-        RecordingError: If the manifest cannot be read.
+        RecordingError: If it cannot be read.
     """
     final = manifest_path(path)
     try:

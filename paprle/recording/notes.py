@@ -1,4 +1,4 @@
-"""Operator's notes on an episode, in events and manifest."""
+"""Operator's notes on an episode."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ _LONGEST = 1000  # chosen: five times what can be typed
 
 
 class Note(NamedTuple):
-    """One note.
-
-    Attributes:
-        t_ns: Monotonic stamp, [ns].
-    """
+    """Note with its monotonic stamp, [ns]."""
 
     t_ns: int
     text: str
 
 
 def find_notes(happened: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the notes among events, as a manifest has them."""
+    """Return the notes among events, for a manifest."""
     given = (event for event in happened if event.get("event") == events.NOTE)
     return [note._asdict() for one in given if (note := _read(one)) is not None]
 
@@ -31,13 +27,13 @@ def find_notes(happened: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def add_notes(
     manifest: Mapping[str, Any], more: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return a manifest's ``notes`` with more of them; empty without any."""
+    """Return a manifest's ``notes`` with more of them."""
     notes = [*manifest.get("notes", ()), *more][:MOST]
     return {"notes": notes} if notes else {}
 
 
 def list_notes(manifest: Mapping[str, Any]) -> Iterator[Note]:
-    """Yield the valid entries of ``notes`` in a manifest."""
+    """Yield the valid notes of a manifest."""
     given = manifest.get("notes", ())
     for one in given if isinstance(given, list) else ():
         note = _read(one)

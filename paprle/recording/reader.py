@@ -1,4 +1,4 @@
-"""Reading of an episode, or its longest valid prefix, as arrays."""
+"""Reading of an episode's longest valid prefix, as arrays."""
 
 from __future__ import annotations
 
@@ -25,15 +25,13 @@ _Stamped = tuple[npt.NDArray[np.int64], Vec]
 
 @dataclass(frozen=True)
 class Episode:
-    """One recorded episode.
+    """Recorded episode.
 
     Attributes:
-        header: Header without config and URDF.
         ticks: Session ticks, dtype ``Layout.tick``.
-        gate: Gate ticks, dtype ``Layout.gate``.
+        gate: Gate ticks, dtype ``Layout.status``.
         manifest: None if the recording was never finished.
         is_complete: The file is whole and matches its manifest.
-        note: Fault of the file; may be empty.
     """
 
     path: Path
@@ -59,18 +57,18 @@ class Episode:
 
     @property
     def robot(self) -> Mapping[str, Any]:
-        """The robot as JSON values: names, limits, home, limbs."""
+        """Robot as JSON values."""
         robot: Mapping[str, Any] = self.header["robot"]
         return robot
 
     @property
     def robot_info(self) -> RobotInfo:
-        """The robot, with its ``urdf_path`` when recorded."""
+        """Robot, with its ``urdf_path`` when recorded."""
         return robot_from_dict(self.robot)
 
     @property
     def end_reason(self) -> str:
-        """Reason of its end; ``aborted`` if it was never finished."""
+        """Reason of its end; ``aborted`` without a manifest."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
     @property
@@ -80,7 +78,7 @@ class Episode:
 
     @cached_property
     def target(self) -> dict[str, _Stamped]:
-        """Retargeted T_base_eef by limb: tick stamps [ns], rows xyz + quat_xyzw."""
+        """Retargeted T_base_eef by limb: tick stamps [ns], xyz + quat_xyzw."""
         return {
             limb: _present(self.ticks["stamp_ns"], self.ticks["target"][:, row])
             for row, limb in enumerate(self.layout.limbs)
@@ -98,7 +96,7 @@ class Episode:
 
     @cached_property
     def leader(self) -> dict[str, _Stamped]:
-        """Leader samples by leader limb: capture stamps [ns], poses, joints or axes."""
+        """Poses, joints or axes by leader limb, with capture stamps [ns]."""
         samples = self.ticks["sample"][self.is_new_sample]
         result = {}
         for row, limb in enumerate(self.layout.leader.limbs):
@@ -113,10 +111,7 @@ class Episode:
 
     @cached_property
     def objects(self) -> dict[str, _Stamped]:
-        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw.
-
-        Stamps are those of measurement or placement.
-        """
+        """T_world_object by name: stamps [ns] of measurement or placement, rows."""
         measured = {
             name: _present(self.gate["meas_ns"], self.gate["objects"][:, row])
             for row, name in enumerate(self.layout.objects)
@@ -189,7 +184,6 @@ def _read(path: Path) -> Episode:
 
 
 def _join(blocks: list[Rows], dtype: np.dtype[np.void]) -> Rows:
-    """Return the blocks as one array, freeing each once it is copied."""
     whole = np.zeros(sum(map(len, blocks)), dtype)
     at = 0
     blocks.reverse()

@@ -1,4 +1,4 @@
-"""Streaming reader of a recording, with one chunk in memory."""
+"""Streaming reader, with one chunk in memory."""
 
 from __future__ import annotations
 
@@ -57,14 +57,7 @@ class Block:
 
 
 class Reading:
-    """One pass over a recording, or its longest valid prefix.
-
-    Attributes:
-        manifest: None if the recording was never finished.
-        n_messages: Messages read so far.
-        streams: Stream by topic.
-        renumbering: Losses so far.
-    """
+    """Pass over a recording's valid prefix; ``manifest`` is None if unfinished."""
 
     def __init__(self, path: Path, scanner: Scanner | None = None) -> None:
         """Read attachments and manifest; a ``Salvager`` reads on after damage.
@@ -97,7 +90,7 @@ class Reading:
 
     @property
     def share(self) -> float:
-        """Share of the file that was read, 0 … 1."""
+        """Read share of the file, 0 … 1."""
         return self._scanner.valid_bytes / max(self._scanner.size, 1)
 
     def __iter__(self) -> Iterator[Block | Mapping[str, Any]]:
@@ -111,7 +104,7 @@ class Reading:
             raise self._error("to read it", str(err)) from err
 
     def find_problem(self) -> str:
-        """Return the fault of the file after reading; empty if valid."""
+        """Return the fault of the file after reading."""
         if not self._scanner.is_complete:
             return (
                 f"{self._scanner.problem}; what comes before is valid, "
@@ -229,8 +222,6 @@ class Reading:
 
 
 class _Feed:
-    """Messages of one channel that wait for the other channels of their stream."""
-
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.n_rows = self.n_bytes = 0
@@ -239,7 +230,6 @@ class _Feed:
         self._template = np.frombuffer(channel.message.template, np.uint8)
 
     def take(self, table: Table, first: int) -> bool:  # noqa: ARG002 - all rows come
-        """Take messages by their first row; False if a constant byte has changed."""
         self._tables.append(table)
         self.n_rows += len(table)
         self.n_bytes += table.size
@@ -258,8 +248,6 @@ class _Feed:
 
 
 class _SparseFeed(_Feed):
-    """Messages of a channel that leaves rows out; a chunk has all of its rows."""
-
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
         self._rows: list[Ints] = []

@@ -36,13 +36,13 @@ FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 nois
 
 
 def estimate_rate(layout: Layout, tick_rate: float, gate_rate: float) -> float:
-    """Return the highest data rate of a recording, [bytes/s]."""
+    """Return a recording's highest data rate, [bytes/s]."""
     raw = layout.tick.itemsize * tick_rate + layout.status.itemsize * gate_rate
     return FILE_SHARE * raw
 
 
 def check_free_space(folder: Path, bytes_per_s: float, planned: float) -> None:
-    """Check that the planned recording, [s], would fit twice; makes the folder.
+    """Check that the planned recording, [s], fits twice; make the folder.
 
     Raises:
         RecordingError: If the folder cannot be made or has too little room.
@@ -63,14 +63,7 @@ def check_free_space(folder: Path, bytes_per_s: float, planned: float) -> None:
 
 
 class Recorder:
-    """Writes the records of the rings, one file per episode.
-
-    Attributes:
-        failure: Reason of a missing recording; may be empty.
-        warning: Warning for the operator; may be empty.
-        manifests: Finished episodes, by path.
-        has_prefix: See ``Journal``.
-    """
+    """Writer of the rings' records, one file per episode."""
 
     def __init__(
         self,
@@ -81,7 +74,6 @@ class Recorder:
         wall: Callable[[], int] = time.time_ns,
         footage: Footage | None = None,
     ) -> None:
-        """Prepare without opening a file; ``wall`` returns wall time, [ns]."""
         self.failure = ""
         self.warning = ""
         self.losses: list[str] = []
@@ -107,16 +99,16 @@ class Recorder:
 
     @property
     def is_recording(self) -> bool:
-        """An episode's file is open."""
+        """Whether an episode's file is open."""
         return self._journal is not None
 
     @property
     def path(self) -> Path | None:
-        """The open file."""
+        """Path of the open file."""
         return self._journal.path if self._journal else None
 
     def step(self, now_ns: int) -> None:
-        """Empty the rings and write due records; never raises because of the disk."""
+        """Write due records; never raises because of the disk."""
         self._drain(now_ns)
         if self.is_recording and self.count_dropped() != self._dropped_before:
             self.warning = "recording: the disk is too slow, records are being lost"
@@ -126,7 +118,7 @@ class Recorder:
             self._keep(self._journal, now_ns)
 
     def finish(self, end_reason: str, now_ns: int) -> None:
-        """Empty the rings and finish an open episode."""
+        """Empty the rings and finish an episode."""
         self._drain(now_ns)
         self._process(None, now_ns)
         self._end(end_reason)
@@ -143,7 +135,6 @@ class Recorder:
     def _classify(
         self, kind: int, payload: bytes, now_ns: int
     ) -> tuple[int, int] | None:
-        """Return (stamp, rank·256 + kind): episodes begin first and end last."""
         if kind == Stream.EVENT:
             event = events.parse_event(payload)
             name = event.get("event")
@@ -285,7 +276,6 @@ class Recorder:
         self.manifests[journal.path] = manifest
 
     def _discard(self, event: Mapping[str, Any]) -> None:
-        """Mark the open episode, else the last; nothing is deleted."""
         marks = {"discarded": True, "kept": False}
         reason = str(event.get("reason", "discarded"))
         if self._journal is not None:
@@ -325,7 +315,7 @@ class Recorder:
             self._footage.end()
 
     def count_dropped(self) -> dict[str, int]:
-        """Return the records dropped by full rings, by stream."""
+        """Return records dropped by full rings, by stream."""
         totals = {stream.name.lower(): 0 for stream in Stream}
         for ring in self._rings:
             for stream in Stream:

@@ -1,4 +1,4 @@
-"""The robot of a recording."""
+"""Robot of a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
     """Return the limbs of a recorded robot by name, in order.
 
     Raises:
-        ConfigError: If the URDF cannot be read or is not that of the robot.
+        ConfigError: If the URDF cannot be read or is not the robot's.
     """
     tree = read_recorded_urdf(robot, urdf)
     positions = robot.name_positions(robot.home)
@@ -51,7 +51,7 @@ def read_recorded_urdf(robot: RobotInfo, text: str) -> Urdf:
 
 
 def compute_poses(limb: Limb, q: Vec) -> Vec:
-    """Return T_base_eef of joint rows (N, n_l) as pose rows (N, 7); NaN stays NaN."""
+    """Return T_base_eef of joints (N, n_l), shape (N, 7); NaN stays."""
     rows = np.full((len(q), 7), np.nan)
     for k in np.flatnonzero(np.isfinite(q).all(axis=1)):
         rows[k] = pose_to_row(limb.fk(q[k]))

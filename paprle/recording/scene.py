@@ -13,7 +13,7 @@ from paprle.robot.bodies.scene import make_scene
 
 
 class Recorded(Protocol):
-    """An episode, or a stored recording."""
+    """Episode or stored recording."""
 
     @property
     def robot_info(self) -> RobotInfo: ...  # noqa: D102
@@ -40,7 +40,7 @@ def make_collision_model(episode: Recorded) -> CollisionModel:
 
 
 def read_scene(episode: Recorded) -> dict[str, SceneBodySettings]:
-    """Return the scene bodies of an episode's gate, by name."""
+    """Return the gate's scene bodies by name."""
     gate: Mapping[str, Any] = episode.config.get("gate") or {}
     scene = gate.get("scene", {})
     return {name: SceneBodySettings(**body) for name, body in scene.items()}

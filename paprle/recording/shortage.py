@@ -13,13 +13,7 @@ SHORT_ROT = 0.035  # [rad] chosen: two degrees
 
 
 class Shortage(NamedTuple):
-    """A cause that kept a robot from its leader.
-
-    Attributes:
-        cause: Text such as ``joint4 at its limit``.
-        farthest: Largest distance, [m]; 0 if unknown.
-        turned: Largest angle, [rad]; 0 if unknown.
-    """
+    """Cause that kept a robot from its leader, [s], [m], [rad]; 0: unknown."""
 
     cause: str
     seconds: float
@@ -28,24 +22,23 @@ class Shortage(NamedTuple):
 
     @property
     def worst(self) -> str:
-        """The largest distance, else angle, as text; empty: unknown."""
+        """Largest distance, else angle, as text."""
         return describe_distance(self.farthest, self.turned)
 
     def __str__(self) -> str:
-        """Return it as text: ``out of reach 1.2 s (up to 31 cm)``."""
         worst = f" (up to {self.worst})" if self.worst else ""
         return f"{self.cause} {self.seconds:.1f} s{worst}"
 
 
 def describe_distance(pos: float, rot: float) -> str:
-    """Return a distance [m], else an angle [rad], as text; empty: neither."""
+    """Return a distance [m], else an angle [rad], as text."""
     if pos >= SHORT_POS:
         return f"{pos * 1e2:.0f} cm" if pos >= 0.1 else f"{pos * 1e3:.0f} mm"
     return f"{np.degrees(rot):.0f}°" if rot >= SHORT_ROT else ""
 
 
 def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
-    """Yield the valid entries of ``short`` in a manifest."""
+    """Yield the valid shortages of a manifest."""
     given = manifest.get("short", ())
     for one in given if isinstance(given, list) else ():
         found = _read(one)
@@ -54,7 +47,7 @@ def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
 
 
 def list_stands(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the limbs that stood while asked to move, as text."""
+    """Return limbs that stood against requests, as text."""
     given = manifest.get("stood")
     return [
         f"{what} {seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""Camera tracks of an episode: topics, message types and frames."""
+"""Camera tracks of an episode."""
 
 from __future__ import annotations
 
@@ -35,11 +35,7 @@ _LAST = {"h264": "video", "jpeg": "image", "depth16": "depth", "ids16": "segment
 
 @dataclass(frozen=True)
 class CameraTrack:
-    """The pictures of one camera, or their depth.
-
-    Attributes:
-        format: h264, jpeg or png.
-    """
+    """Pictures or depth of one camera as h264, jpeg or png."""
 
     camera: str
     kind: Kind
@@ -68,12 +64,12 @@ class CameraTrack:
 
 
 def name_frame(camera: str) -> str:
-    """Return the name of a camera's frame, which no link has."""
+    """Return the name of a camera's frame."""
     return f"camera_{camera}"
 
 
 def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
-    """Return the tracks of recorded pictures and depth, from a header's cameras."""
+    """Return the tracks of a header's cameras."""
     tracks = []
     for name, values in cameras.items():
         encoding = values["encoding"]
@@ -90,7 +86,7 @@ def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
 
 
 def camera_to_dict(info: CameraInfo, kind: str, video: Video) -> dict[str, Any]:
-    """Return a camera as JSON values; ``K`` is null without a calibration."""
+    """Return JSON values; ``K`` is null without a calibration."""
     pose = pin.SE3ToXYZQUAT(info.T_link_cam)
     return {
         "type": kind,
@@ -108,10 +104,10 @@ def camera_to_dict(info: CameraInfo, kind: str, video: Video) -> dict[str, Any]:
 
 
 def camera_from_dict(values: Mapping[str, Any]) -> CameraInfo:
-    """Return the camera of ``camera_to_dict``, of values that were checked.
+    """Return the camera of checked ``camera_to_dict`` values.
 
     Raises:
-        RecordingError: If its quaternion is no unit quaternion.
+        RecordingError: If its quaternion has no unit length.
     """
     mounting = values["T_link_camera"]
     pose = np.array([*mounting["xyz"], *mounting["quat_xyzw"]], dtype=np.float64)
@@ -136,7 +132,7 @@ def camera_from_dict(values: Mapping[str, Any]) -> CameraInfo:
 def make_first_messages(
     cameras: Mapping[str, Any], stamp_ns: int
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield topic, type and message of calibrations and frames, once per episode."""
+    """Yield topics, types and messages of calibrations."""
     infos = {name: camera_from_dict(values) for name, values in cameras.items()}
     for name, info in infos.items():
         if not np.isnan(info.K).any():

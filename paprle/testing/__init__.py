@@ -1,4 +1,4 @@
-"""Contract suites that plug-ins inherit, with hooks to fill; needs pytest.
+"""Contract suites that plug-ins inherit; needs pytest.
 
 ::
 

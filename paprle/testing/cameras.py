@@ -23,7 +23,7 @@ _LATE = 1.0  # [s] chosen: what a busy machine may add to it
 
 
 class CameraContract(ABC):
-    """Tests of any camera; fill ``make_camera`` and optional hooks."""
+    """Tests of any camera; fill ``make_camera``."""
 
     @abstractmethod
     def make_camera(self, clock: ManualClock) -> Camera:
@@ -47,7 +47,7 @@ class CameraContract(ABC):
         camera.close()
 
     def take(self, camera: Camera, clock: ManualClock) -> Frame:
-        """Advance one period and return the next image."""
+        """Return the next image, one period later."""
         for _ in range(10):
             clock.advance(1.0 / camera.info.fps)
             frame = camera.grab(_WAIT)
@@ -121,7 +121,6 @@ class CameraContract(ABC):
     def test_unplugged_camera_gives_no_image(
         self, camera: Camera, clock: ManualClock
     ) -> None:
-        """An unplugged camera differs from a still scene."""
         self.take(camera, clock)
 
         self.unplug(camera)

@@ -1,4 +1,4 @@
-"""Contract tests of a live leader's faults 1 to 10, on an emulated device.
+"""Contract tests of a live leader's faults 1 to 10.
 
 Faults absent from ``EmulatedHand.faults`` are skipped.
 """
@@ -35,12 +35,11 @@ class LeaderFaultsContract(ABC):
         silence: Silence after which the robot brakes, [s].
         release: Least release of the dead-man, [s].
         stops: Stopping time of the emulated hand, [s].
-        aligns: Joints drive joints, so a press first moves the robot slowly to them.
+        aligns: A press first moves the robot slowly.
         loses: Accepted duration of lost tracking or leaps, [s].
         tremor: Joint motion of the resting hand, [rad].
-        endures_garbage: Samples stay correct during garbage.
-        is_gesture: The dead-man is a gesture, delayed by the leader.
-        has_rest: Axes have positions from plugging in, unlike keys.
+        is_gesture: The dead-man is a gesture.
+        has_rest: Axes have positions, unlike keys.
     """
 
     words: tuple[str, ...]
@@ -65,7 +64,7 @@ class LeaderFaultsContract(ABC):
 
     @pytest.fixture
     def session(self) -> Iterator[SteppedSession]:
-        """Yield a session with a moving hand; the oracle judges its end."""
+        """Yield an engaged session; check its commands."""
         session = self.make_session()
         session.engage()
         session.hand.speed = _MOVING
@@ -81,7 +80,7 @@ class LeaderFaultsContract(ABC):
         session.hand.fault = fault
 
     def brake(self, session: SteppedSession, within: float) -> None:
-        """Step until the robot must stand, and check it."""
+        """Check that the robot comes to a stand."""
         info = session.session.plan.robot.info
         session.step(within + float((info.dq_max / info.ddq_max).max()) + 3 * H)
         still = session.q_cmd
@@ -89,7 +88,7 @@ class LeaderFaultsContract(ABC):
         assert (session.q_cmd == still).all(), "the robot stands"
 
     def check_needs_a_press(self, session: SteppedSession) -> None:
-        """Check that motion of the hand has no effect before a press."""
+        """Check that motion has no effect before a press."""
         session.hand.fault, still = "", session.q_cmd
         if not self.mends:
             return
@@ -110,7 +109,7 @@ class LeaderFaultsContract(ABC):
         assert session.find_reach(since) > 1e-3, "and then it is followed"
 
     def check_is_slow(self, session: SteppedSession, since: int) -> None:
-        """Check for slow moves from a command on."""
+        """Check that the robot aligns slowly."""
         plan = session.session.plan
         q, h = np.array(session.commands[since:]), 1e-9 * session.session.gate_ns
         fastest = plan.resolved.session.speed * plan.robot.info.dq_max
@@ -118,7 +117,7 @@ class LeaderFaultsContract(ABC):
         assert (np.abs(np.diff(q, axis=0)) <= fastest * h * (1.0 + 1e-6)).all()
 
     def check_is_let_go(self, session: SteppedSession) -> None:
-        """Check that the session is clutched and was engaged once."""
+        """Check that the session is clutched, engaged once."""
         assert session.state == "CLUTCHED"
         assert session.n_engaged == 1, "it does not engage to and fro"
 

@@ -16,7 +16,7 @@ from paprle.contracts.types import Vec, readonly
 
 
 def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
-    """Return fully measured inputs of an arm and its gripper."""
+    """Return fully measured inputs."""
     rng = np.random.default_rng(seed)
     m = n_arm + 1
 
@@ -58,7 +58,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
 
 
 class FeedbackLawContract(ABC):
-    """Tests of any law; fill ``make_law`` and optionally ``make_inputs``."""
+    """Tests of any law; fill ``make_law``."""
 
     n_arm = 6
     """Arm joints of the leader in ``make_inputs``; a gripper follows them."""
@@ -88,7 +88,6 @@ class FeedbackLawContract(ABC):
         assert np.isfinite(tau).all()
 
     def test_the_same_inputs_give_the_same_torques(self, law: FeedbackLaw[Any]) -> None:
-        """The returned state is the only memory."""
         inputs, state = self.make_inputs(), law.initial()
         law_2 = self.make_law()
 
@@ -151,7 +150,6 @@ class FeedbackLawContract(ABC):
     def test_falls_with_position_no_steeper_than_it_declares(
         self, law: FeedbackLaw[Any], seed: int
     ) -> None:
-        """Stiffness is declared for F2; references stand still here."""
         inputs = self.make_inputs(seed)
         _, state = law.compute(inputs, law.initial())
         local, delayed = law.stiffness(inputs)

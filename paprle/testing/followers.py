@@ -52,7 +52,7 @@ class FollowerContract(ABC):
     def cycle(
         self, follower: Follower, clock: ManualClock, q_cmd: np.ndarray
     ) -> FollowerState:
-        """Read, write, advance one period, and return the reading."""
+        """Read, write, advance; return the reading."""
         state = follower.read()
         follower.write(q_cmd)
         clock.advance(1 / self.info.rate)
@@ -187,7 +187,7 @@ class FollowerContract(ABC):
 def check_state(
     robot: RobotInfo, state: FollowerState, objects: Sequence[str] = ()
 ) -> None:
-    """Check that a state is complete, finite, read-only and well-shaped."""
+    """Check that a state is complete and read-only."""
     n = len(robot.joint_names)
     vectors = [state.q, state.dq] + ([] if state.tau is None else [state.tau])
     for values in vectors:

@@ -22,14 +22,14 @@ _SOON = 400  # chosen: ticks within which an opened leader has said something
 
 
 class LeaderContract(ABC):
-    """Tests of any leader; fill ``make_leader`` and optional hooks."""
+    """Tests of any leader; fill ``make_leader``."""
 
     @abstractmethod
     def make_leader(self, clock: ManualClock) -> Leader:
         """Return a new, unopened leader."""
 
     def stimulate(self, leader: Leader, clock: ManualClock) -> None:  # noqa: B027
-        """Make the device send; called before each tick."""
+        """Make the device send, before each tick."""
 
     def unplug(self, leader: Leader) -> None:
         """Unplug the device, if possible."""
@@ -49,7 +49,7 @@ class LeaderContract(ABC):
         leader.close()
 
     def tick(self, leader: Leader, clock: ManualClock) -> LeaderSample | None:
-        """Advance one period and return the newest sample."""
+        """Return the newest sample, one period later."""
         self.stimulate(leader, clock)
         clock.advance(_STEP)
         return leader.latest()
@@ -156,7 +156,6 @@ class LeaderContract(ABC):
     def test_unplugged_device_goes_stale_or_invalid(
         self, leader: Leader, clock: ManualClock
     ) -> None:
-        """An unplugged device differs from a still hand."""
         self.first(leader, clock)
 
         self.unplug(leader)
@@ -170,13 +169,13 @@ class LeaderContract(ABC):
 
 
 class AutomaticLeaderContract(LeaderContract):
-    """Further tests of leaders without a person (``is_human`` is False)."""
+    """Further tests of automatic leaders."""
 
     longest = 120.0
     """Longest time that one episode of the leader under test takes, [s]."""
 
     def play(self, leader: Leader, clock: ManualClock, episode: int) -> LeaderSample:
-        """Engage and return the first sample that ends the episode."""
+        """Engage; return the episode's last sample."""
         engaged = make_feedback(SessionState.ENGAGED, stamp_ns=clock(), episode=episode)
         for _ in range(int(self.longest / _STEP)):
             leader.apply(engaged)
@@ -234,7 +233,6 @@ class AutomaticLeaderContract(LeaderContract):
 
 
 def _flatten(sample: LeaderSample) -> np.ndarray:
-    """Return all commanded numbers, shape (k,)."""
     parts = []
     for limb in sorted(sample.limbs):
         command = sample.limbs[limb]

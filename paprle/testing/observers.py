@@ -20,13 +20,11 @@ _N_VIEWS = 20  # chosen: enough to meet what changes from view to view
 
 
 class _WatcherContract:
-    """Robot and views for observers and advisors."""
-
     robot: RobotInfo = make_robot_info(has_gripper=True, n_limbs=2)
     """The robot of the session; another one where the plug-in needs its URDF."""
 
     def make_views(self, clock: ManualClock) -> Iterator[SessionView]:
-        """Yield views: driven, held, stopped, and driven again."""
+        """Yield views of a session in several states."""
         states = [
             (SessionState.ENGAGED, GateState.ENGAGED, ""),
             (SessionState.CLUTCHED, GateState.HOLD, "lag (the robot stays behind)"),
@@ -104,7 +102,7 @@ class ObserverContract(_WatcherContract, ABC):
 
 
 class AdvisorContract(_WatcherContract, ABC):
-    """Tests of any advisor; fill ``make_advisor`` and optional hooks."""
+    """Tests of any advisor; fill ``make_advisor``."""
 
     @abstractmethod
     def make_advisor(self, clock: ManualClock) -> Advisor:

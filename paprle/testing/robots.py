@@ -24,8 +24,7 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
 ) -> RobotInfo:
     """Return a robot of equal limbs; ``urdf_path`` names no file.
 
-    Limits are a number or shape (n,), in [rad], [rad/s], [rad/s²] and [rad/s³]. A
-    gripper is one more joint of each limb.
+    Limits are a number or shape (n,), in [rad], [rad/s], [rad/s²] and [rad/s³].
     """
     names: list[str] = []
     limbs = []

@@ -1,4 +1,4 @@
-"""Checks of leader samples, and feedback for them."""
+"""Checks of leader samples."""
 # ruff: noqa: S101 - checks of a test suite
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def check_info(info: LeaderInfo) -> None:
 
 
 def check_sample(info: LeaderInfo, sample: LeaderSample) -> None:
-    """Check that a sample is as declared, complete, finite and read-only."""
+    """Check a sample against its declaration."""
     assert set(sample.limbs) <= set(info.limbs)
     assert isinstance(sample.stamp_ns, int)
     assert isinstance(sample.seq, int)

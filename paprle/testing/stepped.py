@@ -1,4 +1,4 @@
-"""Session in virtual time, led by an emulated device."""
+"""Session in virtual time with an emulated device."""
 # ruff: noqa: S101 - part of a test suite
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ _SAID = 8 * H  # [s] chosen: a device of 30 Hz has told of its dead-man by then
 
 
 class EmulatedHand(ABC):
-    """A person at an emulated device; tests set the attributes.
+    """Person at an emulated device; tests set the attributes.
 
     Attributes:
-        faults: Possible faults: ``off``, silence; ``late``, messages held until the
-            fault ends; ``delayed`` by 0.3 s; ``garbage``; ``leap``; ``lost`` tracking;
-            ``repeats`` of older messages; ``lapse``, lost tracking that returns with a
-            new press number; ``reconnect``.
-        speed: Hand speed, [m/s], or deflection of its first axis.
+        faults: ``off``, silence; ``late``, held until the fault ends; ``delayed`` by
+            0.3 s; ``garbage``; ``leap``; ``lost`` tracking; ``repeats``; ``lapse``,
+            lost tracking with a new press number; ``reconnect``.
+        speed: Of the hand, [m/s], or deflection of its first axis.
         opening: Gripper trigger, 0 closed … 1 open.
-        n_refused: Messages refused by the reader; None: not counted.
     """
 
     faults: ClassVar[frozenset[str]] = frozenset({"off"})
@@ -45,19 +43,18 @@ class EmulatedHand(ABC):
 
     @abstractmethod
     def tick(self) -> None:
-        """Send the hand's motion, ``H`` after the last time."""
+        """Send the hand's motion of ``H``."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing
         """Close the device."""
 
 
 class SteppedSession:
-    """A session, its robot's commands and its hand.
+    """Session with its hand and its robot's commands.
 
     Attributes:
         commands: Gate commands, shape (n,) each.
-        states: Session state after each tick.
-        times: Computing times of leader, session and gate by tick, [s].
+        times: Computing times, [s].
     """
 
     def __init__(
@@ -67,7 +64,6 @@ class SteppedSession:
         robot: tuple[str, ...] = ("follower=piper", "env=kinematic"),
         name: str = ALONE,
     ) -> None:
-        """Open the session of command-line words."""
         fixed = ("session.clock=virtual", "record.dir=null")
         resolved = resolve((*words, *robot, *fixed))
         self.session = VirtualSession(resolved, has_operator=True)

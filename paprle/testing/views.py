@@ -13,10 +13,7 @@ from paprle.contracts.types import GateState, RobotInfo, SessionState, readonly
 def make_session_view(
     robot: RobotInfo, stamp_ns: int = 1_000_000_000, **fields: Any
 ) -> SessionView:
-    """Return a view of a driven robot at home; ``fields`` override.
-
-    All stamps are ``stamp_ns``, [ns].
-    """
+    """Return a view of a driven robot at home, all stamps equal."""
     n, limbs = len(robot.joint_names), [limb.name for limb in robot.limbs]
     none, zeros = readonly(np.full(n, np.nan)), readonly(np.zeros(n))
     values: dict[str, Any] = {

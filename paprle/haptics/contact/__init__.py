@@ -1,1 +1,1 @@
-"""Contact of the follower: detection, force and direction."""
+"""Contact of the follower."""

@@ -1,4 +1,4 @@
-"""Pose and held displacement of a robot led by a remote hand, in the hand's axes.
+"""Pose and held displacement of a robot in a hand's axes.
 
 With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0) the hand's pose is R = Lᵀ R_f Kᵀ,
 p = p_l0 + Lᵀ (p_f − p₀) / s.
@@ -23,7 +23,7 @@ _LEAST = 1e-4  # [m] and [rad] chosen: as the law ``contact`` has it
 
 
 class HeldHands:
-    """Finds the held hands from the gate's statuses."""
+    """Finder of held hands."""
 
     def __init__(
         self,
@@ -33,7 +33,6 @@ class HeldHands:
         pairing: Pairing,
         layout: Layout,
     ) -> None:
-        """Make it."""
         self.follower = FollowerSide(layout, settings.rig, JointMirror([], 0), [])
         self._stale_ns = round(1e9 * settings.stale_after)
         places = {name: i for i, name in enumerate(robot.limbs)}
@@ -49,7 +48,7 @@ class HeldHands:
         self.follower.update(status)
 
     def find(self, now_ns: int, anchors: Anchors | None) -> tuple[HeldHand, ...]:
-        """Return the held state of each driving hand; of several limbs, the surest."""
+        """Return each driving hand's held state."""
         if anchors is None or not self.follower.is_following(now_ns, self._stale_ns):
             return ()
         found: dict[int, HeldHand] = {}

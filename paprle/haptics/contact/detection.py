@@ -1,4 +1,4 @@
-"""Detection of held joints within two measurements.
+"""Detection of held joints.
 
 A held joint falls behind command and model, or behind the model in all, by more than
 its lag's error: δ |a| in speed, δ |v| in position.
@@ -28,8 +28,6 @@ _FREE = 0.04  # [s] chosen: a held joint slips for less
 
 
 class _Past(NamedTuple):
-    """A measurement, and how old it is, [s]."""
-
     age: float
     q_cmd: Vec
     q_meas: Vec
@@ -37,14 +35,10 @@ class _Past(NamedTuple):
 
 
 class Contact:
-    """Contacts of n joints.
-
-    Attributes:
-        held: Certainty of being held, −1 (moving down) to 1 (up), shape (n,).
-    """
+    """Contacts of n joints."""
 
     def __init__(self, lag: Vec) -> None:
-        """Make it for lags of shape (n,), [s]."""
+        """Prepare for lags of shape (n,), [s]."""
         self._unsure = _UNSURE + _UNSURE_SHARE * lag
         n = lag.size
         self._share, self._side = np.zeros(n), np.zeros(n)
@@ -54,7 +48,7 @@ class Contact:
 
     @property
     def held(self) -> Vec:
-        """See the class."""
+        """Certainty of being held, −1 (moving down) to 1 (up), shape (n,)."""
         held: Vec = self._side * self._share
         return held
 
@@ -64,7 +58,7 @@ class Contact:
         self._slow, self._past = None, []
 
     def update(self, dt: float, q_cmd: Vec, q_meas: Vec, q_model: Vec) -> None:
-        """Judge a measurement of shape (n,), [rad], after ``dt``, [s]."""
+        """Judge a measurement, shape (n,), [rad], after ``dt``, [s]."""
         self._past = [one._replace(age=one.age + dt) for one in self._past]
         while len(self._past) > 1 and self._past[1].age >= _WINDOW - 0.5 * dt:
             self._past.pop(0)

@@ -1,7 +1,4 @@
-"""Contact force from measured efforts of a stiff drive, without a model.
-
-Recent free motion gives the reference; a rise while the command accelerates is inertia.
-"""
+"""Contact force from a stiff drive's efforts, relative to free motion."""
 
 from __future__ import annotations
 
@@ -22,20 +19,20 @@ _QUIET_TIME = 0.1  # [s] chosen: a drive follows an acceleration within it
 
 
 class Touch:
-    """Effort beyond that of free motion, status by status."""
+    """Detector of effort beyond that of free motion."""
 
     def __init__(self, ddq_max: Vec, full: float) -> None:
-        """Make it for limits A, (n,), [rad/s²], and the effort of full touch, [N·m]."""
+        """Prepare for limits A, (n,), [rad/s²], and full touch, [N·m]."""
         self._per_ddq, self._full = 1.0 / ddq_max, full
         self.choose_joints(np.ones(ddq_max.shape, dtype=np.bool_))
 
     def choose_joints(self, counts: npt.NDArray[np.bool_]) -> None:
-        """Set which joints count, shape (n,), and reset."""
+        """Set the joints that count, shape (n,), and reset."""
         self._counts = counts
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past, after a pause of statuses."""
+        """Forget the past."""
         self._free: Vec | None = None
         self._dq: Vec | None = None
         self._activity = 1.0
@@ -43,10 +40,7 @@ class Touch:
         self._is_touching, self._peak = False, 0.0
 
     def step(self, tau: Vec, dq_cmd: Vec, dt: float) -> float | None:
-        """Return the touch, 0 … 1; None without measured efforts or contact.
-
-        ``tau`` are measured efforts, shape (n,), [N·m], NaN: none.
-        """
+        """Return the touch, 0 … 1, from efforts, (n,), [N·m]; None: unknown or none."""
         tau = np.where(self._counts, tau, 0.0)
         if not math.isfinite(float(np.add.reduce(tau))):
             self.reset()
@@ -72,7 +66,6 @@ class Touch:
         return min(beyond / self._full, 1.0) if self._is_touching else None
 
     def _has_ended(self, tau: Vec, beyond: float) -> bool:
-        """Return whether contact ended; steady effort after a reversal is friction."""
         # Friction turns with the motion: what is left of the effort after the motion
         # turned back, and does not change with it, is friction.
         self._peak = max(self._peak, beyond)

@@ -1,1 +1,1 @@
-"""Stability and passivity of force feedback, and the gains they allow."""
+"""Stability and passivity of force feedback."""

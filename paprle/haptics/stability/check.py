@@ -1,4 +1,4 @@
-"""Stability bound F2 on laws, given the leader's damping (Colgate and Schenkel 1997).
+"""Stability bound F2 on laws (Colgate and Schenkel 1997).
 
 At every frequency ω, over the workspace, with s(ω, d) = sin(ω d) / ω:
 
@@ -29,11 +29,7 @@ _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
 
 
 class Weighted(NamedTuple):
-    """A named law and its weight: of all joints, or shape (m,).
-
-    Attributes:
-        is_scalable: Its gains are defaults, which may be scaled down.
-    """
+    """Law with its weight, one or of shape (m,)."""
 
     name: str
     law: FeedbackLaw[Any]
@@ -45,11 +41,8 @@ class Delays(NamedTuple):
     """Delays of a spring, [s].
 
     Attributes:
-        period: Between two torques.
         loop: From the leader's motion to its torque.
-        lag: Of the follower behind its command.
         bus: Of a torque against a held follower, with the share of a link.
-        round_trip: Of the link that ``bus`` counts; 0: local.
     """
 
     period: float
@@ -60,7 +53,7 @@ class Delays(NamedTuple):
 
     @classmethod
     def of(cls, rate: float, rig: RigSettings, round_trip: float = 0.0) -> Delays:
-        """Return the delays of a rig's slowest joint; rate of torques in [Hz]."""
+        """Return a rig's delays at its slowest joint; rate in [Hz]."""
         lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
         lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
         own = rig.leader_delay
@@ -71,17 +64,17 @@ class Delays(NamedTuple):
 
     @property
     def local(self) -> float:
-        """Delay of a spring to a fixed reference."""
+        """Delay to a fixed reference."""
         return self.period / 2.0 + self.loop
 
     @property
     def contact(self) -> float:
-        """Delay of a spring to a held follower, without the way to it."""
+        """Delay to a held follower."""
         return self.period / 2.0 + self.bus
 
     @property
     def delayed(self) -> float:
-        """Delay of a spring to the follower."""
+        """Delay to a moving follower."""
         return self.local + self.lag
 
 
@@ -94,15 +87,13 @@ def find_loop_delay(leader: float, session: float, gate: float) -> float:
 
 
 class Margin(NamedTuple):
-    """Stability margin of the laws, in the posture nearest to the bound.
+    """Stability margin in the posture nearest to the bound.
 
     Attributes:
         ratio: Stiffness over the stable one; 1 is the bound, 2 no longer decays.
-        joint: The joint with the largest share.
         K: Stiffness there, [N·m/rad].
         B: Remaining damping there, [N·m·s/rad]; may be ≤ 0.
         lost: Damping cancelled there, [N·m·s/rad].
-        shares: Share of the ratio by law, the largest first.
     """
 
     ratio: float
@@ -114,14 +105,14 @@ class Margin(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Springs and damping of P laws over N postures of a limb of m joints.
+    """Springs and damping of P laws over N postures of m joints.
 
     Attributes:
-        local: Stiffness against a fixed reference, shape (N, P, m, m), [N·m/rad].
-        delayed: Stiffness against the follower, shape (N, P, m, m).
-        lost: Cancelled damping, shape (N, m), [N·m·s/rad].
-        added: Added damping, shape (N, P, m).
-        filters: Time constants of added damping, shape (P,), [s].
+        local: Stiffness against a fixed reference, (N, P, m, m), [N·m/rad].
+        delayed: Stiffness against the follower, likewise.
+        lost: Cancelled damping, (N, m), [N·m·s/rad].
+        added: Added damping, (N, P, m).
+        filters: Time constants of added damping, (P,), [s].
     """
 
     names: tuple[str, ...]
@@ -142,14 +133,14 @@ class Springs(NamedTuple):
         )
 
     def scale(self, laws: npt.NDArray[np.bool_], gain_scale: Vec) -> Springs:
-        """Return springs with those of some laws scaled by joint."""
+        """Return springs, scaled by joint for some laws."""
         # within a group the factor is one; between groups such laws have no stiffness
         root = np.sqrt(gain_scale)
         share = np.where(laws[:, None, None], root[:, None] * root, 1.0)
         return self._replace(local=self.local * share, delayed=self.delayed * share)
 
     def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
-        """Return springs without the stiffness of some laws; damping stays."""
+        """Return springs without some laws' stiffness."""
         return self._replace(
             local=np.where(laws[:, None, None], 0.0, self.local),
             delayed=np.where(laws[:, None, None], 0.0, self.delayed),
@@ -159,7 +150,7 @@ class Springs(NamedTuple):
 def read_springs(
     laws: Sequence[Weighted], postures: Sequence[FeedbackInput]
 ) -> Springs:
-    """Return stiffness and damping of all laws in every posture."""
+    """Return all laws' springs in every posture."""
     n, p, m = len(postures), len(laws), postures[0].q.size
     local, delayed = np.zeros((2, n, p, m, m))
     damping = np.zeros((n, p, m))
@@ -182,9 +173,9 @@ def read_springs(
 def measure_margin(
     springs: Springs, damping: Vec, joints: Sequence[str], delays: Delays
 ) -> Margin:
-    """Return the margin of a limb at its worst posture and frequency.
+    """Return a limb's margin at its worst posture and frequency.
 
-    ``damping`` is measured, shape (m,), [N·m·s/rad].
+    ``damping`` has shape (m,), [N·m·s/rad].
     """
     omega = _list_frequencies(springs, delays)
     B = _find_damping(springs, damping, omega, delays)  # (N, W, m)
@@ -219,7 +210,6 @@ def measure_margin(
 
 
 def _list_frequencies(springs: Springs, delays: Delays) -> Vec:
-    """Return the frequencies to try, (W,), [rad/s]; rest alone where it is worst."""
     if not springs.added.any():
         return np.zeros(1)
     fastest = np.pi / delays.period
@@ -227,7 +217,6 @@ def _list_frequencies(springs: Springs, delays: Delays) -> Vec:
 
 
 def _find_damping(springs: Springs, damping: Vec, omega: Vec, delays: Delays) -> Vec:
-    """Return B_ω, shape (N, W, m), [N·m·s/rad]."""
     turn = np.exp(-1j * omega * delays.local)
     share = (turn / (1.0 + 1j * np.outer(springs.filters, omega))).real  # (P, W)
     added = np.einsum("npm,pw->nwm", springs.added, share)
@@ -238,7 +227,7 @@ def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
     """Refuse laws above the bound.
 
     Raises:
-        ConfigError: With every limb above it, its numbers, and what to lower.
+        ConfigError: With every limb above it and the remedy.
     """
     problems = [
         _describe(margin, delays) for margin in margins if not margin.ratio <= 1.0

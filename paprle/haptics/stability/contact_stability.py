@@ -1,4 +1,4 @@
-"""Stability bound F2 in contact, with the damping of hand and gears.
+"""Stability bound F2 with the damping of hand and gears.
 
 A hand damps its handle by b_h and b_r; dry friction c gives c / v₀ up to the speed v₀
 (Diolaiti et al. 2006). With d = T/2 + bus delay,
@@ -36,10 +36,7 @@ _GRIP = np.array([HAND] * 3 + [WRIST] * 3)
 
 
 def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) -> Vec:
-    """Return B_c in the postures of ``sample_postures``, (N, m, m), [N·m·s/rad].
-
-    ``dry_share`` is the share of dry friction that laws cancel.
-    """
+    """Return B_c without the cancelled dry friction, (N, m, m), [N·m·s/rad]."""
     own = joints.damping[limb.rows]
     own = own + (1.0 - min(dry_share, 1.0)) * joints.dry[limb.rows] / _SPEED
     found, n = [], limb.n_arm
@@ -57,7 +54,7 @@ def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) 
 def measure_held_margin(
     springs: Springs, B: Vec, joints: Sequence[str], delays: Delays
 ) -> Margin:
-    """Return the margin of a limb in contact at its worst posture, for B_c."""
+    """Return a limb's margin in contact at its worst posture."""
     late = 2.0 * delays.contact * springs.local
     late = late + 2.0 * delays.delayed * springs.delayed
     root = np.linalg.inv(np.linalg.cholesky(B))
@@ -87,13 +84,7 @@ def fit_held(
 ) -> Fit:
     """Return the scales of the laws of contact, and their margin.
 
-    Args:
-        springs: Over the limb's workspace.
-        is_scalable: Shape (P,).
-        groups: Joints that share a scale; each joint is in one group.
-        B: Of ``find_held_damping``.
-        joints: Names of joints.
-        delays: Delays of the springs.
+    As ``fit_laws``, with B of ``find_held_damping``.
     """
     gain_scale = np.ones(B.shape[-1])
     for group in groups:

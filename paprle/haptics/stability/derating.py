@@ -1,7 +1,7 @@
-"""Derating of torque caps by the motors' mean square torque over some seconds.
+"""Derating of torque caps by the motors' mean square torque.
 
-"Stable motions are possible with robots designed for loads with 1/5 or less of the
-stall torque" (e-manual of every X series model); the cap of F1 is 3/10 of it.
+Loads should be at most 1/5 of the stall torque (e-manual of every X series model); the
+cap of F1 is 3/10 of it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,15 @@ _BEGINS = 0.8  # chosen: of the steady torque; from there on the cap shrinks
 
 
 class Derating:
-    """The heat of M motors.
-
-    Attributes:
-        load: Mean square of the torques, shape (M,), [N²·m²].
-    """
+    """Mean square torque, ``load``, (M,), [N²·m²]."""
 
     def __init__(self, m: int, torque_share: float) -> None:
-        """Start cold; ``torque_share`` is the caps' share of the stall torque."""
+        """Start cold; ``torque_share``: caps over stall torque."""
         self._steady = min(1.0, STEADY / torque_share)
         self.load = np.zeros(m)
 
     def find_caps(self, caps: Vec) -> Vec:
-        """Return the present caps, from cold ones, shape (M,), [N·m]."""
+        """Return the derated caps, shape (M,), [N·m]."""
         steady = self._steady * caps
         over = (np.sqrt(self.load) / np.maximum(steady, 1e-9) - _BEGINS) / (
             1.0 - _BEGINS
@@ -40,5 +36,5 @@ class Derating:
         )
 
     def warm(self, tau: Vec, dt: float) -> None:
-        """Count a torque, shape (M,), [N·m], over a time dt, [s]."""
+        """Count a torque, (M,), [N·m], over ``dt``, [s]."""
         self.load += (tau * tau - self.load) * min(dt / _WARMS, 1.0)

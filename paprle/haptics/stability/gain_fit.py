@@ -1,4 +1,4 @@
-"""Gain scaling of a limb's laws by F2, always and in contact."""
+"""Gain scaling of a limb's laws by F2."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fit_limb(
     *,
     is_whole: bool,
 ) -> LimbFit:
-    """Return scales and margins of a limb's laws; a whole arm shares one scale."""
+    """Return a limb's scales and margins; whole arms share one scale."""
     springs = read_springs(laws, postures)
     is_scalable = np.array([law.is_scalable for law in laws], dtype=np.bool_)
     in_contact = np.array([law.law.is_in_contact for law in laws], dtype=np.bool_)

@@ -1,7 +1,4 @@
-"""Scaling of default gains to F2; configured gains are kept or refused.
-
-In joint mode each joint has its scale; where a pose drives, an arm's joints share one.
-"""
+"""Scaling of default gains to F2; configured gains are kept or refused."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ class Fit(NamedTuple):
 
     Attributes:
         gain_scale: Factor on torques of laws at default gains, shape (m,).
-        margin: Stability margin with this factor.
     """
 
     gain_scale: Vec
@@ -41,13 +37,8 @@ def fit_laws(
 ) -> Fit:
     """Return the scales of a limb's laws, and their margin.
 
-    Args:
-        springs: Over the limb's workspace.
-        is_scalable: Shape (P,).
-        groups: Joints that share a scale; each joint is in one group.
-        damping: Measured, shape (m,), [N·m·s/rad].
-        joints: Names of joints.
-        delays: Delays of the springs.
+    Joints of a group share a scale; each is in one. ``is_scalable`` has shape (P,),
+    ``damping`` (m,), [N·m·s/rad].
     """
     gain_scale = np.ones(damping.size)
     for group in groups:

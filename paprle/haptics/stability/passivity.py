@@ -28,16 +28,14 @@ _SMOOTH = 0.012  # [s] chosen: a count of an encoder is no motion
 
 
 class Passivity:
-    """The observers and controllers of M joints.
+    """Observers and controllers of M joints, arrays of shape (M,).
 
     Attributes:
-        energy: Net energy from the operator, shape (M,), [J].
-        share: Passed share of the torque, shape (M,).
-        n_damped: Steps in which a controller acted, shape (M,).
+        energy: From the operator, [J].
     """
 
     def __init__(self, alpha_max: Vec, n_late: int = 0) -> None:
-        """Make them; ``alpha_max`` has shape (M,), [N·m·s/rad]."""
+        """Prepare; ``alpha_max`` in [N·m·s/rad]."""
         m = alpha_max.size
         self._alpha_max = alpha_max
         self._stood = np.zeros((n_late + 1, m))
@@ -46,13 +44,13 @@ class Passivity:
         self._slow, self._level = np.zeros(m), np.full(m, np.inf)
 
     def reset(self, joints: npt.NDArray[np.bool_]) -> None:
-        """Reset the energy of joints, shape (M,), that render nothing."""
+        """Reset the energy of joints that render nothing."""
         self.energy[joints], self.share[joints] = _START, 1.0
         self._slow[joints], self._level[joints] = 0.0, np.inf
         self._stood[:, joints] = 0.0
 
     def observe(self, tau: Vec, moved: Vec) -> None:
-        """Count the energy of torques, (M,), [N·m], over a motion, (M,), [rad]."""
+        """Count the energy of torques, [N·m], over a motion, [rad]."""
         self._stood[1:] = self._stood[:-1]
         self._stood[0] = tau
         self.energy -= (self._stood * moved).max(axis=0)
@@ -68,12 +66,11 @@ class Passivity:
         return np.asarray(np.sign(tau) * np.minimum(size, level))
 
     def _refill(self, tau: Vec, dt: float) -> None:
-        """Let a static force stay: E comes back to E₀ in a second or two of it."""
         rests = (np.abs(self._slow) < _RESTS) & (np.sign(tau) * self._slow < _YIELDS)
         self.energy[rests & (self.energy < _START)] += _REFILL * dt
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
-        """Return the torque with the damping that E requires, shape (M,)."""
+        """Return the torque with the damping that E requires."""
         self._slow += (dq - self._slow) * (dt / (dt + _SMOOTH))
         self._refill(tau, dt)
         tau = self._ration(tau * self.share, dt)

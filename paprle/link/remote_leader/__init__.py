@@ -1,1 +1,1 @@
-"""Remote leader: captures, guards, and views of the robot."""
+"""Remote leader."""

@@ -1,7 +1,6 @@
 """Guard of a remote leader's captures, at the robot.
 
-Each is passed once, or refused if its age is unknown or over a second. The leader's
-silence is judged by arrivals.
+Each is passed once, or refused if its age is unknown or over a second.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ class CaptureGuard:
     """Queue of a leader's captures.
 
     Attributes:
-        n_captured: Captures numbered by the operator's host.
-        n_lost: Captures lost for good.
-        n_late: Captures that came after a newer one.
-        heard_ns: Last arrival, local time, [ns]; 0: never.
+        heard_ns: Last local arrival; 0: never.
         is_released: The operator lacks the robot's state: nothing is led.
     """
 
@@ -50,7 +46,7 @@ class CaptureGuard:
         """Do nothing: stops are cleared beside the robot alone."""
 
     def forget(self) -> None:
-        """Restart the counts, as the operator's host left."""
+        """Restart the counts for another session."""
         self._before, self._actions = self._sum(), Actions()
         self.is_released = False
         self._newest: Capture | None = None
@@ -58,7 +54,7 @@ class CaptureGuard:
         self._waiting.clear()
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Keep the new and young captures of a datagram."""
+        """Keep a datagram's new and young captures."""
         found = self._codec.unpack(packet.payload, packet.stamp_ns)
         before = self._newest
         if found is None or not self._note_newest(found[0][-1], found[1]):
@@ -77,14 +73,14 @@ class CaptureGuard:
         return None
 
     def pop(self) -> LeaderSample | None:
-        """Return the next capture; None without one."""
+        """Return the next capture, if any."""
         if not self._waiting:
             return None
         self._last = self._waiting.popleft()
         return self._last
 
     def set_released(self, *, is_released: bool) -> None:
-        """Let captures lead or not; a release repeats the last to end its motion."""
+        """Let captures lead, else repeat the last as invalid."""
         self.is_released = is_released
         if is_released and self._last is not None:
             self._seq += 1
@@ -104,7 +100,6 @@ class CaptureGuard:
         return age_ns is not None and age_ns <= OLDEST_NS
 
     def _note_newest(self, capture: Capture, actions: Actions) -> bool:
-        """Advance to a capture; return False if too far ahead."""
         newest = self._newest
         if newest is None:
             self._newest, self._actions = capture, actions

@@ -14,10 +14,9 @@ _EARLY_NS = 1_000_000  # [ns] chosen: a device's period is not quite even
 
 
 class CaptureSender:
-    """Sender that repeats each capture; ``n_sent`` counts them."""
+    """Sender that repeats captures; ``n_sent`` counts them."""
 
     def __init__(self, end: LeaderEnd, info: LeaderInfo, repeats: int) -> None:
-        """Prepare; ``repeats`` earlier captures share each datagram."""
         self.n_sent = 0
         self._end, self._codec = end, CaptureCodec(info)
         self._period_ns = round(1e9 / info.rate)
@@ -28,7 +27,7 @@ class CaptureSender:
     def step(
         self, sample: LeaderSample | None, now_ns: int, *, is_released: bool = False
     ) -> None:
-        """Send the newest sample, or a sign of life; a released one cannot lead."""
+        """Send the newest sample or a sign of life, invalid if released."""
         self._end.ask(now_ns)
         if sample is None or not self._end.heard_ns:  # nobody has begun to listen
             return

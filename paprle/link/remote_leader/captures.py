@@ -1,7 +1,7 @@
-"""A leader's captures in datagrams, the newest with the few before it.
+"""Leader's captures in datagrams.
 
-A pose takes 20 bytes: position in single precision, and of the quaternion the index of
-the largest component and the other three in 20 bits each. Absent values are NaN.
+A pose takes 20 bytes: position in single precision, of the quaternion the index of the
+largest component and the others in 20 bits each. Absent values are NaN.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ _NOTHING = LimbCommand()
 
 
 class Packed(NamedTuple):
-    """A packed capture.
-
-    Attributes:
-        stamp_ns: Local time of the capture, [ns].
-        body: Flags and limb commands.
-    """
+    """Packed capture with its local time, [ns]."""
 
     stamp_ns: int
     actions: Actions
@@ -49,12 +44,10 @@ class Packed(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """A received capture.
+    """Received capture.
 
     Attributes:
-        number: Rising by one.
-        stamp_ns: Time of the capture, sender's time, [ns].
-        flags: Levels of ``LeaderSample`` by name.
+        stamp_ns: Time of the capture, sender's time.
     """
 
     number: int
@@ -64,7 +57,7 @@ class Capture(NamedTuple):
 
 
 class CaptureCodec:
-    """Codec of captures of one leader."""
+    """Codec of one leader's captures."""
 
     def __init__(self, info: LeaderInfo) -> None:
         self._limbs = [
@@ -91,7 +84,7 @@ class CaptureCodec:
 
     @staticmethod
     def join(number: int, captures: Sequence[Packed], now_ns: int) -> bytes:
-        """Return a payload of consecutive captures, ``number`` the newest."""
+        """Return a payload of captures, ``number`` the newest."""
         counts = (count % _WRAP for count in captures[-1].actions[:6])
         parts = [_HEAD.pack(len(captures), number % 2**32, *counts)]
         for one in captures:
@@ -100,10 +93,7 @@ class CaptureCodec:
         return b"".join(parts)
 
     def unpack(self, data: bytes, sent_ns: int) -> tuple[list[Capture], Actions] | None:
-        """Return captures, oldest first, and newest actions; None if invalid.
-
-        ``sent_ns`` is the time of sending, sender's time, [ns].
-        """
+        """Return captures, oldest first, and newest actions; None if invalid."""
         if len(data) < _HEAD.size:
             return None
         n, newest, *counts = _HEAD.unpack_from(data)
@@ -127,8 +117,6 @@ class CaptureCodec:
 
 
 class _LimbCodec:
-    """Codec of one limb's command."""
-
     def __init__(self, n_joints: int, n_axes: int, *, has_pose: bool) -> None:
         self._has_pose, self._has_axes = has_pose, bool(n_axes)
         self._numbers = struct.Struct(f"<{n_joints or n_axes}f")

@@ -1,4 +1,4 @@
-"""Distances of hand, robot and picture, measured on the operator's host.
+"""Distances of hand, robot and picture, at the operator.
 
 Three errors at one instant t (requirements T1, T2), of positions in the hand's axes:
 
@@ -6,9 +6,8 @@ Three errors at one instant t (requirements T1, T2), of positions in the hand's 
     user to picture   |p_hand(t) − p_shown(t)|
     picture to robot  |p_shown(t) − p_robot(t)|
 
-They are computed in hindsight for the robot's measurement time in local time, ± half
-the quickest round trip, for three pictures: confirmed, predicted (``HandMirror``) and
-extrapolated by velocity. Lost states are counted apart (``StreamCounts``).
+They are computed in hindsight, ± half the quickest round trip, for confirmed, predicted
+(``HandMirror``) and extrapolated pictures.
 """
 
 from __future__ import annotations
@@ -43,14 +42,12 @@ _ERRORS = {
 
 
 class _At(NamedTuple):
-    """A position, [m], at a local time, [ns]."""
-
     ns: int
     p: Vec
 
 
 class Spread:
-    """Histogram in thousandths, in bounded memory; ``n`` values."""
+    """Histogram of ``n`` values in thousandths."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -64,18 +61,15 @@ class Spread:
         self._bins[min(int(max(value, 0.0) / _MILLI), _N_BINS - 1)] += 1
 
     def find(self, share: float) -> int:
-        """Return the quantile of a share, in thousandths."""
+        """Return a share's quantile, in thousandths."""
         return int(np.searchsorted(np.cumsum(self._bins), share * self.n))
 
 
 class Discrepancy:
     """Errors of one leader over all hands.
 
-    Attributes:
-        user_shown: Error of the confirmed picture, as is ``shown_robot``.
-        user_predicted: Of the predicted picture, as is ``predicted_robot``.
-        user_velocity: Of the extrapolated picture, as is ``velocity_robot``.
-        latency: Motion to motion: from capture to the display of the robot with it.
+    ``shown`` is the confirmed picture, ``velocity`` the extrapolated one; ``latency``
+    lasts from capture to the display of the robot with it.
     """
 
     def __init__(self) -> None:
@@ -92,7 +86,7 @@ class Discrepancy:
         self._stamp_ns = 0
 
     def note_sample(self, sample: LeaderSample) -> None:
-        """Add a capture; repeated ones are ignored."""
+        """Add a capture, unless repeated."""
         if sample.stamp_ns <= self._stamp_ns:
             return
         self._stamp_ns = sample.stamp_ns
@@ -115,13 +109,10 @@ class Discrepancy:
         captured_ns: int,
         now_ns: int,
     ) -> list[ErrorRow]:
-        """Return an error row by hand for a view that is shown from now on.
+        """Return an error row by hand for a newly shown view.
 
-        Args:
-            holds: The robot's poses in the axes of each hand.
-            measured_ns: Local time of the measurement, [ns].
-            captured_ns: Stamp of its newest capture, [ns]; 0: none.
-            now_ns: Local time, [ns].
+        ``holds`` are the robot's poses in the axes of each hand, times local;
+        ``captured_ns`` is 0 without a capture.
         """
         if not holds:  # nobody drives
             for track in (self._shown, self._predicted, self._gone_on, self._words):
@@ -165,17 +156,14 @@ class Discrepancy:
         return row
 
     def describe(self) -> str:
-        """Describe the present distances from the hand, if known."""
+        """Describe the present distances from the hand."""
         robot, shown = self.find_recent("user_robot"), self.find_recent("user_shown")
         if robot is None or shown is None:
             return ""
         return f"robot {robot:.0f} mm from your hand, {shown:.0f} as shown"
 
     def find_recent(self, name: str) -> float | None:
-        """Return the median over the last second, in thousandths; None if unknown.
-
-        ``name`` is an error of ``ErrorRow`` or ``latency``.
-        """
+        """Return the last second's median of an error or latency, in thousandths."""
         return find_median(getattr(row, name) for row in list(self._recent))
 
     def summarise(self, counts: StreamCounts) -> str:
@@ -198,7 +186,7 @@ class Discrepancy:
 
 
 def find_median(values: Iterable[float]) -> float | None:
-    """Return the median of known values, in thousandths, or None."""
+    """Return the known values' median, in thousandths."""
     known = [value for value in values if math.isfinite(value)]
     return 1e3 * float(np.median(known)) if known else None
 

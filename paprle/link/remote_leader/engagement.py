@@ -1,4 +1,4 @@
-"""Freshness of the robot's state at the operator; without it nothing is led.
+"""Freshness of the robot's state, without which nothing is led.
 
 Fresh state is new and at most a second old, counting the whole round trip.
 """
@@ -15,26 +15,26 @@ views in a row that were lost, and as long as a person needs to see that it stan
 
 
 class StateWatch:
-    """Watch of fresh state; ``fresh_ns`` is its last local arrival, [ns]; 0: never."""
+    """Watch of fresh state; ``fresh_ns`` is its last arrival, 0: never."""
 
     def __init__(self) -> None:
         self.fresh_ns = 0
         self._newest_ns: int | None = None
 
     def note(self, stamp_ns: int, age_ns: int | None, now_ns: int) -> None:
-        """Take a view's stamp and greatest age, [ns]; None if unknown."""
+        """Take a view's stamp and greatest age, [ns]."""
         is_newer = self._newest_ns is None or stamp_ns > self._newest_ns
         if is_newer and age_ns is not None and age_ns <= OLDEST_NS:
             self._newest_ns, self.fresh_ns = stamp_ns, now_ns
 
     def forget(self) -> None:
-        """Forget the stamps, as another session may begin."""
+        """Forget the stamps for another session."""
         self._newest_ns = None
 
     def find_silence(self, now_ns: int) -> float:
-        """Return the time without fresh state, [s]; infinite at first."""
+        """Return the time without fresh state, [s]."""
         return (now_ns - self.fresh_ns) * 1e-9 if self.fresh_ns else math.inf
 
     def is_released(self, now_ns: int) -> bool:
-        """Whether nothing may be led for lack of fresh state."""
+        """Return whether nothing may be led."""
         return self.find_silence(now_ns) > RELEASE_AFTER

@@ -1,8 +1,4 @@
-"""Errors measured by the operator's host, as sent to the robot's host.
-
-The newest rows are sent repeatedly; missing numbers reveal losses
-(``paprle.link.remote_leader.discrepancy``).
-"""
+"""Errors measured by the operator's host, in datagrams."""
 
 from __future__ import annotations
 
@@ -39,19 +35,10 @@ _MOST_AHEAD = 1_000_000  # spec: safety.md A3
 
 
 class ErrorRow(NamedTuple):
-    """Distances of hand, robot and pictures at one instant; NaN if unknown.
+    """Distances, [m], at a local time; NaN: unknown.
 
     Attributes:
-        t_ns: The instant, local time, [ns].
-        hand: Index of the leader's limb.
-        user_robot: Hand to robot, [m].
-        user_shown: Hand to the confirmed picture, [m].
-        shown_robot: That picture to the robot, [m].
-        user_predicted: Hand to the predicted picture, [m].
-        predicted_robot: That picture to the robot, [m].
         latency: From capture to the display of the robot with it, [s].
-        user_velocity: Hand to the picture extrapolated by velocity, not drawn, [m].
-        velocity_robot: That picture to the robot, [m].
     """
 
     t_ns: int
@@ -67,13 +54,7 @@ class ErrorRow(NamedTuple):
 
 
 class StreamCounts(NamedTuple):
-    """Counts of the streams between two hosts (T18).
-
-    Attributes:
-        captures_lost: Captures that arrived in no datagram.
-        words_sent: Session states sent by the robot's host.
-        words_got: Session states that arrived.
-    """
+    """Counts of the streams between two hosts (T18)."""
 
     captures_sent: int = 0
     captures_lost: int = 0
@@ -92,14 +73,7 @@ class StreamCounts(NamedTuple):
 def pack_errors(
     number: int, rows: Collection[ErrorRow], counts: StreamCounts, now_ns: int
 ) -> bytes:
-    """Return the payload of a datagram.
-
-    Args:
-        number: Number of the newest row.
-        rows: Consecutive rows, at most ``MOST_ROWS``.
-        counts: Counts of the streams.
-        now_ns: Time of sending, rows' time, [ns].
-    """
+    """Return a payload of consecutive rows, ``number`` the newest."""
     parts = [_HEAD.pack(number % 2**32, len(rows), *(n % 2**32 for n in counts))]
     for row in rows:
         age_us = min(max(0, now_ns - row.t_ns) // _US, _OLDEST_US)
@@ -120,7 +94,7 @@ class ErrorsGuard:
         """Do nothing."""
 
     def forget(self) -> None:
-        """Restart the numbers, as the operator's host left."""
+        """Restart the numbers for another session."""
         self._newest = 0
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
@@ -140,10 +114,7 @@ class ErrorsGuard:
         return None
 
     def take_told(self) -> dict[str, Any] | None:
-        """Return new rows as an event, or None.
-
-        ``rows`` are those of ``list_values``, with stamp and hand; None: unknown.
-        """
+        """Return new rows as an event, if any."""
         if not self._rows:
             return None
         rows = [list_values(row) for row in self._rows]
@@ -165,9 +136,7 @@ def describe_errors(
 ) -> dict[str, str]:
     """Return distances and losses for a page, with units, by label.
 
-    Args:
-        find: Returns an error [mm] or latency [ms] by name; None if unknown.
-        streams: ``StreamCounts.describe``.
+    ``find`` returns [mm] or [ms] by name; None if unknown.
     """
     found = ((words, unit, find(name)) for name, (words, unit) in _SHOWN.items())
     said = {words: f"{v:.0f} {unit}" for words, unit, v in found if v is not None}
@@ -191,7 +160,6 @@ def _to_tenths(value: float) -> int:
 def _unpack(
     data: bytes, sent_ns: int
 ) -> tuple[int, list[ErrorRow], StreamCounts] | None:
-    """Return newest number, rows in sender's time and counts; None if invalid."""
     if len(data) < _HEAD.size:
         return None
     newest, n, *counts = _HEAD.unpack_from(data)

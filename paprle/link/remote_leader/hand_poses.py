@@ -1,4 +1,4 @@
-"""Hand poses of a leader with joints, as they cross a link."""
+"""Hand poses of a leader with joints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Placing = Callable[[LeaderSample], LeaderSample]
 
 
 def make_placing(info: LeaderInfo) -> Placing:
-    """Return the function that adds arm poses; others stay unchanged."""
+    """Return a function that adds arm poses."""
     if not info.arms:
         return lambda sample: sample
     arms, layout = ArmPoses(info, load_arms(info)), make_layout(NOBODY, info)

@@ -1,4 +1,4 @@
-"""The operator's side of a remote session."""
+"""Operator's side of a remote session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TELL_NS = 250_000_000  # [ns] chosen: a row of one hand is told four times in a
 
 
 def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
-    """Return the text that names the leader at the robot."""
+    """Return the leader's settings at the robot, as text."""
     words = ["leader=remote", f"leader.limbs='[{', '.join(info.limbs)}]'"]
     words += [f"leader.gripper={str(info.has_gripper).lower()}"]
     words += ["leader.forces=true"] if has_forces else []
@@ -43,15 +43,9 @@ def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
 
 
 class OperatorSide:
-    """The operator's end of the link, without socket or clock.
-
-    Attributes:
-        view: The session's last state; None before the first.
-        view_ns: Its local arrival, [ns].
-    """
+    """Operator's end of the link, without socket or clock."""
 
     def __init__(self, key: bytes, info: LeaderInfo, repeats: int) -> None:
-        """Prepare; ``repeats`` earlier captures share each datagram."""
         self.view: RobotView | None = None
         self.view_ns, self.view_data = 0, b""
         self._key, self._info, self._repeats = key, info, repeats
@@ -113,7 +107,7 @@ class OperatorSide:
 
     @property
     def counts(self) -> StreamCounts:
-        """Counts of each stream: sent, received and lost."""
+        """Counts of each stream."""
         before, n_got = self._before, self.end.n_got["tick"]
         return StreamCounts(
             captures_sent=before.captures_sent + self.sender.n_sent,
@@ -161,7 +155,7 @@ class OperatorSide:
 
 
 def make_feedback(view: RobotView, now_ns: int) -> Feedback:
-    """Return the session's feedback to the operator's device."""
+    """Return the feedback to the operator's device."""
     return Feedback(
         stamp_ns=now_ns,
         state=view.state,

@@ -1,4 +1,4 @@
-"""The robot's side of a remote leader."""
+"""Robot's side of a remote leader."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
 
 
 def list_absolute(info: LeaderInfo) -> list[str]:
-    """Return limbs whose poses are in the base of the robot's limb."""
+    """Return limbs with poses in the robot's base."""
     posed = filter(info.emits_poses, info.limbs)
     return [limb for limb in posed if info.emits_places(limb)]
 
 
 def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
-    """Return the terms that both hosts must share on captures."""
+    """Return the shared terms on captures."""
     names = {**info.joint_names, **info.axes}
     absolute = list_absolute(info)
     sizes = [str(len(names.get(limb, ()))) for limb in info.limbs]
@@ -75,7 +75,7 @@ def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
 
 
 class RobotSide:
-    """The robot's end of the link to a leader, without socket or clock."""
+    """Robot's end of the link, without socket or clock."""
 
     def __init__(self, key: bytes, info: LeaderInfo) -> None:
         self.guard, self.errors = CaptureGuard(info), ErrorsGuard()
@@ -92,7 +92,7 @@ class RobotSide:
         self._counted_ns = 0
 
     def step(self, data: list[bytes], now_ns: int) -> LeaderSample | None:
-        """Take datagrams; return the next sample, or the last one again."""
+        """Take datagrams; return the next or last sample."""
         end = self.end
         end.receive(data, now_ns)
         if end.is_open != self._was_open:
@@ -122,7 +122,7 @@ class RobotSide:
         )
 
     def take_life(self) -> bool:
-        """Return whether the leader was received since the last call."""
+        """Return whether the leader was received anew."""
         lives = self.guard.heard_ns > self._lived_ns
         self._lived_ns = self.guard.heard_ns
         return lives
@@ -154,7 +154,7 @@ class RobotSide:
         return words
 
     def summarise(self) -> str:
-        """Return counts of captures: all, lost, late and refused."""
+        """Return counts of captures."""
         guard = self.guard
         counts = {"lost": guard.n_lost, "late": guard.n_late, **self.end.refused}
         told = ", ".join(f"{why} {n}" for why, n in counts.items() if n)

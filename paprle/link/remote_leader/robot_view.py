@@ -1,7 +1,4 @@
-"""View of a session, as sent from the robot to the operator's host.
-
-It returns the newest capture's stamp: the delay of the whole way, on one clock.
-"""
+"""View of a session for the operator's host."""
 
 from __future__ import annotations
 
@@ -24,22 +21,14 @@ _FARTHEST = 10.0  # [m] chosen: no hand reaches so far
 
 
 class RobotView(NamedTuple):
-    """Newest state of a session for its operator.
+    """Newest state of a session for its operator, in the robot's time.
 
     Attributes:
-        stamp_ns: Time of the tick, robot's time, [ns].
-        measured_ns: Time of the measurement, robot's time, [ns].
-        captured_ns: Stamp of the newest capture, operator's time, [ns]; 0: none.
-        n_lost: Captures lost so far.
+        captured_ns: Stamp of the newest capture, operator's time; 0: none.
         leader_age: Time since that capture arrived, [s].
         numbers: Quantities of the gate's status by name, to seven digits.
-        rumble: See ``Feedback``, as of ``touch`` and ``warning``.
         q: Measured joints, shape (n,), [rad].
-        dq: Their velocities.
-        q_cmd: The gate's command.
         targets: Requested T_base_eef by limb, shape (m, 7); NaN: none.
-        holds: Leading hands with the causes that hold them.
-        why: The gate's reason to act, hold or stop.
     """
 
     stamp_ns: int
@@ -64,7 +53,7 @@ class RobotView(NamedTuple):
 
     @property
     def is_held(self) -> bool:
-        """Whether the gate holds or has stopped the robot."""
+        """Whether the gate holds or has stopped."""
         return self.gate_state in {GateState.HOLD, GateState.STOPPED}
 
 
@@ -96,7 +85,7 @@ def pack_view(
 
 
 def unpack_view(data: bytes) -> RobotView | None:
-    """Return the view of a payload; None if invalid."""
+    """Return a payload's view; None if invalid."""
     if len(data) < _HEAD.size:
         return None
     (stamp_ns, measured_ns, captured_ns, *rest, n, m, h) = _HEAD.unpack_from(data)
@@ -124,7 +113,6 @@ def unpack_view(data: bytes) -> RobotView | None:
 
 
 def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:
-    """Return the held hands; None if invalid."""
     share, p, scale = rows[:, 1], rows[:, 2:5], rows[:, 20]
     places = rows[:, [0, 15]]
     quats = rows[:, [*range(5, 9), *range(16, 20)]].reshape(-1, 4)

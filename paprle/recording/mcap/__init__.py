@@ -1,1 +1,1 @@
-"""MCAP files: crash-safe writing, scanning, recovery and compaction."""
+"""MCAP files."""

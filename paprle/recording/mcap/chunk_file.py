@@ -1,4 +1,4 @@
-"""Chunked file and unnamed spill file of a journal."""
+"""Files of a journal; methods raise OSError if the disk fails."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _BLOCK = 1 << 16  # [bytes] chosen: that are kept in memory, or read at a time
 
 
 class FileSink:
-    """A hashed file that grows by one write per flush.
+    """Hashed file, written once per flush.
 
-    ``sync`` runs fdatasync on its own thread; the next call raises its error.
+    ``sync`` runs fdatasync on its own thread; the next flush or close raises its error.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,11 +38,7 @@ class FileSink:
         return self._n_bytes
 
     def flush(self) -> None:
-        """Write the buffer to the kernel.
-
-        Raises:
-            OSError: If the disk fails, now or in an earlier sync.
-        """
+        """Write the buffer to the kernel."""
         data, self._parts = b"".join(self._parts), []
         self._sha256.update(data)
         _write_all(self._fd, data)
@@ -57,11 +53,7 @@ class FileSink:
             self._pending = self._pool.submit(fdatasync, self._fd)
 
     def close(self) -> None:
-        """Sync and close the file; idempotent.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Sync and close the file; idempotent."""
         if self._fd < 0:
             return
         fd, self._fd = self._fd, -1
@@ -74,7 +66,7 @@ class FileSink:
             os.close(fd)
 
     def is_at(self, path: Path) -> bool:
-        """Whether a path names this file."""
+        """Return whether a path names this file."""
         try:
             return os.path.samestat(path.stat(), os.fstat(self._fd))
         except FileNotFoundError:
@@ -86,7 +78,7 @@ class FileSink:
 
 
 class Spill:
-    """Buffers bytes in an unnamed file."""
+    """Buffer of bytes in an unnamed file."""
 
     def __init__(self, folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -94,21 +86,13 @@ class Spill:
         self._parts = bytearray()
 
     def write(self, data: bytes) -> None:
-        """Append bytes.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Append bytes."""
         self._parts += data
         if len(self._parts) >= _BLOCK:
             self._flush()
 
     def read(self) -> Iterator[bytes]:
-        """Yield all bytes, block by block.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Yield all bytes, block by block."""
         self._flush()
         os.lseek(self._fd, 0, os.SEEK_SET)
         while block := os.read(self._fd, _BLOCK):

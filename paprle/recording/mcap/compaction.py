@@ -1,4 +1,4 @@
-"""Compacted file of a closed episode, in large chunks by channel."""
+"""Compacted file of a closed episode."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ _PICTURE_BYTES = 1 << 20  # chosen: of a chunk; a viewer that jumps reads one of
 
 
 def make_part_path(path: Path) -> Path:
-    """Return the path of the hidden file of a compaction."""
+    """Return the hidden file's path."""
     return path.with_name(f".{path.name}.part")
 
 
 class Compaction:
-    """Writes a journal's content in large chunks to a hidden file."""
+    """Writer of a journal's content in large chunks to a hidden file.
+
+    Methods raise OSError if the disk fails.
+    """
 
     def __init__(
         self,
@@ -39,11 +42,6 @@ class Compaction:
         channels: Sequence[Channel],
         tracks: Sequence[CameraTrack],
     ) -> None:
-        """Create the hidden file.
-
-        Raises:
-            OSError: If it cannot be written.
-        """
         self._path = path
         self._beside = make_part_path(path)
         self._layout = layout
@@ -74,11 +72,7 @@ class Compaction:
         self._file.add(message)
 
     def add_picture(self, message: Rows) -> bool:
-        """Return whether the added picture completed a chunk.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Add a picture; return whether a chunk is complete."""
         self._file.add(message)
         self._picture_bytes += message.nbytes
         is_full = self._picture_bytes >= _PICTURE_BYTES
@@ -87,20 +81,12 @@ class Compaction:
         return is_full
 
     def step(self, first_ns: int) -> None:
-        """Write a chunk once enough is held.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Write a chunk once enough is held."""
         if self._n_held >= _CHUNK_BYTES:
             self._compact(first_ns)
 
     def close(self, first_ns: int | None) -> str:
-        """Return the SHA-256 of the file, which replaces the journal's.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Replace the journal's file; return the SHA-256."""
         if first_ns is not None:
             self._compact(first_ns)
         digest = self._file.finish()
@@ -153,7 +139,6 @@ class Compaction:
                 self._add_one(FRAMES_TOPIC, data, stamp, row)
 
     def _describe(self, first_ns: int) -> None:
-        """Write the URDF as of the first record: a time line begins with the motion."""
         if self._is_described:
             return
         self._is_described = True

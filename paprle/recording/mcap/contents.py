@@ -1,4 +1,4 @@
-"""Declarations, metadata and attachments of a file."""
+"""Declarations and attachments of a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Topics:
     def declare_own(
         self, channels: Sequence[Channel], tracks: Sequence[CameraTrack]
     ) -> list[Schema | Topic]:
-        """Return the declarations of channels, tracks and events."""
+        """Return all declarations of channels, tracks and events."""
         told: list[Schema | Topic] = []
         for channel in channels:
             metadata = {LEFT_OUT: channel.left_out} if channel.left_out else {}
@@ -49,7 +49,7 @@ class Topics:
     def declare(
         self, topic: str, typename: str, metadata: Mapping[str, str] | None = None
     ) -> list[Schema | Topic]:
-        """Return the declaration of a topic, and of its schema if new."""
+        """Return the declarations of a topic and its new schema."""
         told: list[Schema | Topic] = []
         if typename not in self._schemas:
             number = self._schemas[typename] = len(self._schemas) + 1

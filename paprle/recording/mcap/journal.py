@@ -1,7 +1,4 @@
-"""MCAP file of an open episode, always valid up to the last ``flush``.
-
-Its small chunks take twice the room; at the close, one of large chunks replaces it.
-"""
+"""MCAP file of an open episode, valid up to the last ``flush``."""
 
 from __future__ import annotations
 
@@ -35,10 +32,9 @@ _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
 
 
 class Journal:
-    """Writes one episode; not thread-safe.
+    """Writer of one episode; not thread-safe.
 
-    Attributes:
-        frames: Written records by stream name.
+    Methods raise OSError if the disk fails.
     """
 
     def __init__(
@@ -51,12 +47,8 @@ class Journal:
     ) -> None:
         """Create the file and write its attachments.
 
-        Args:
-            path: A new file.
-            layout: Dtypes of the session.
-            header: From ``make_recording_header``, plus ``wall_offset_ns``: wall time
-                minus monotonic time, [ns].
-            has_prefix: Keep a valid prefix after a kill, at twice the time.
+        ``header`` has ``wall_offset_ns``, wall minus monotonic time; ``has_prefix``
+        keeps a valid prefix after a kill, at twice the time.
 
         Raises:
             OSError: If the file exists or cannot be written.
@@ -88,10 +80,9 @@ class Journal:
             undo.pop_all()
 
     def write(self, stream: Stream, payload: bytes) -> None:
-        """Buffer a tick, gate record or JSON event for the next flush.
+        """Buffer a tick, gate record or JSON event.
 
         Raises:
-            OSError: If the disk fails.
             RecordingError: If the payload has the wrong size.
         """
         if stream == Stream.EVENT:
@@ -109,11 +100,7 @@ class Journal:
             self.flush()
 
     def write_picture(self, track: CameraTrack, coded: Coded) -> None:
-        """Buffer one picture for the next flush.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Buffer one picture for the next flush."""
         row = self._n_pictures[track.topic]
         self._n_pictures[track.topic] += 1
         message = self._frame(track.topic, track.encode(coded), coded.stamp_ns, row)
@@ -122,11 +109,7 @@ class Journal:
             self.flush()
 
     def flush(self) -> None:
-        """Write the buffer to the kernel as a complete chunk.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Write the buffer as a complete chunk."""
         for stream in self._pending:
             self._encode(stream)
         if self._small:
@@ -136,7 +119,7 @@ class Journal:
         self._large.step(min(self._span, default=0))
 
     def sync(self) -> None:
-        """Start syncing the file to the disk; returns at once."""
+        """Start syncing the file; returns at once."""
         self._sink.sync()
 
     def check_place(self) -> None:
@@ -149,14 +132,7 @@ class Journal:
             raise RecordingError(GONE)
 
     def close(self, end_reason: str, extra: Mapping[str, Any]) -> dict[str, Any]:
-        """Finish the file.
-
-        Returns:
-            The manifest, with ``extra``.
-
-        Raises:
-            OSError: If the disk fails; then there is no manifest.
-        """
+        """Finish the file; return its manifest with ``extra``."""
         try:
             self.flush()
             digest = self._large.close(min(self._span, default=None))
@@ -171,7 +147,7 @@ class Journal:
         return manifest
 
     def abandon(self) -> None:
-        """Close the file as it is, without a manifest; never raises."""
+        """Close the file without a manifest; never raises."""
         with contextlib.suppress(OSError):  # the disk failed; the caller has said so
             self._sink.close()
         self._large.abandon()
@@ -219,7 +195,6 @@ class Journal:
         self._note(int(records["stamp_ns"][-1]))
 
     def _pack(self, data: bytes) -> bytes:
-        """Return a chunk of these records; its times are those of the episode."""
         first = max(min(self._span, default=0) + self._offset, 0)
         last = max(max(self._span, default=0) + self._offset, 0)
         packed = self._packer.compress(data)

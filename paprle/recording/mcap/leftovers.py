@@ -1,4 +1,4 @@
-"""Files that a killed recorder leaves beside an episode."""
+"""Files left by a killed recorder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from paprle.recording.mcap.compaction import make_part_path
 
 
 def clear_leftovers(path: Path) -> bool:
-    """Return whether an episode can be recovered; removes its hidden files.
+    """Return whether an episode can be recovered; remove its hidden files.
 
     Raises:
-        OSError: If the folder cannot be read or changed.
+        OSError: If the folder cannot be changed.
     """
     final = manifest_path(path)
     make_part_path(path).unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def frame_records(
 ) -> Rows:
     """Return a channel's encoded records as records of a chunk.
 
-    ``first`` is a row number; ``offset_ns`` is wall time minus monotonic time, [ns].
+    ``first`` is a row number; ``offset_ns`` is wall minus monotonic time.
     """
     rows, told = channel.encode(records)
     log = records["stamp_ns"][told] + offset_ns
@@ -49,7 +49,7 @@ def frame_records(
 
 
 def frame_one(channel_id: int, data: bytes, wall_ns: int, row: int) -> Rows:
-    """Return one message as a record of a chunk."""
+    """Return one message as a record."""
     stamp = np.array([wall_ns])
     rows = np.frombuffer(data, f"V{len(data)}")
     return frame_rows(channel_id, rows, stamp, stamp, np.array([row]))

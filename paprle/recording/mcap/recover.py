@@ -1,4 +1,4 @@
-"""Recovery of the valid chunks of a damaged file."""
+"""Recovery of a damaged file's valid chunks."""
 
 from __future__ import annotations
 
@@ -45,10 +45,7 @@ class RecoverReport:
     """Saved and lost parts of a recovered recording.
 
     Attributes:
-        lost_bytes: Bytes of the old file outside valid parts.
-        lost_time: Gaps, plus an estimate for the bytes after the last valid chunk, [s].
-        lost: Missing messages before the last one, by topic.
-        problem: Fault of the old file; may be empty.
+        lost_time: Gaps, plus an estimate for the end, [s].
     """
 
     path: Path
@@ -77,7 +74,7 @@ class RecoverReport:
 
 
 def make_recovered_path(path: Path) -> Path:
-    """Return the default path of the recovered file."""
+    """Return the recovered file's default path."""
     return path.with_name(f"{path.stem}.recovered.mcap")
 
 
@@ -85,8 +82,7 @@ def recover(path: Path, out: Path) -> RecoverReport:
     """Return the report of a recording whose valid chunks go to ``out``.
 
     Raises:
-        RecordingError: If there is nothing to save, ``out`` exists, or the new file
-            does not read back.
+        RecordingError: If nothing is valid, or ``out`` exists or does not read back.
     """
     if out.suffix != ".mcap":
         raise RecordingError(f"recover: expected a new .mcap file, got '{out}'")
@@ -145,13 +141,6 @@ def _count_lost(source: _Survey) -> Counter[str]:
 
 
 class _Survey:
-    """Counts and checksums of a recording.
-
-    Attributes:
-        span: First and last stamp of the ticks, [ns].
-        problem: Fault of the file; may be empty.
-    """
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.n_events = 0
@@ -234,7 +223,6 @@ def _declare(topic: Topic) -> records.Channel:
 
 
 def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:
-    """Write the manifest, and raise if the file does not read back the same."""
     frames = {
         "event": source.n_events,
         "tick": report.n_ticks,

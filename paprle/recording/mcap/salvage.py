@@ -1,4 +1,4 @@
-"""Salvage of every valid chunk, found by first bytes and checksum."""
+"""Salvage of every valid chunk of a file."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ _BLOCK = 1 << 16  # [bytes] chosen: searched at a time
 
 
 class Salvager(Scanner):
-    """Iterates over the valid parts of a file; ``problem`` names the first damage.
+    """Iterator over a file's valid parts; ``problem`` names the first damage.
 
     Attributes:
-        lost_bytes: Bytes outside valid parts, without those of a summary.
         tail_bytes: Lost bytes after the last valid part.
     """
 
@@ -48,7 +47,6 @@ class Salvager(Scanner):
         self._is_ended = self._is_declared = False
 
     def __iter__(self) -> Iterator[Attachment | Metadata | Chunk]:
-        """Yield the valid parts in order; never raises for damage."""
         with self._path.open("rb") as file:
             try:
                 self._begin(file)
@@ -107,7 +105,6 @@ class Salvager(Scanner):
         return True
 
     def _declare(self, file: BinaryIO) -> Iterator[Chunk]:
-        """Yield, once, channels that only the summary declares."""
         if self._is_declared:
             return
         self._is_declared = True
@@ -164,13 +161,7 @@ class Salvager(Scanner):
 
 @dataclass(frozen=True)
 class Loss:
-    """Messages missing on a channel that has one for every row.
-
-    Attributes:
-        n: Number of messages.
-        begin_ns: Time of the message before them, or an estimate, wall time [ns].
-        end_ns: Time of the message after them, wall time [ns].
-    """
+    """Missing messages of a channel, between wall times."""
 
     topic: str
     n: int
@@ -179,11 +170,7 @@ class Loss:
 
 
 class Renumbering:
-    """Numbers rows without gaps, by stream.
-
-    Attributes:
-        losses: Missing messages, in order.
-    """
+    """Renumbering of rows without gaps, by stream."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self.losses: list[Loss] = []
@@ -198,7 +185,7 @@ class Renumbering:
         """Return the next chunk, renumbered.
 
         Raises:
-            RecordingError: If channels of one stream do not lack the same rows.
+            RecordingError: If channels of one stream lack different rows.
         """
         for record in chunk:
             if isinstance(record, Topic):

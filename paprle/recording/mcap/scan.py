@@ -1,6 +1,6 @@
-"""Reading of untrusted MCAP files, chunk by chunk, up to the first damage.
+"""Reading of untrusted MCAP files, up to the first damage.
 
-Sizes are checked before allocation, then checksums and row numbers.
+Sizes are checked before allocation.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _INDEX_ENTRY = 16  # [bytes] spec: mcap.dev, Message Index: log time and offset
 
 
 class Damaged(ValueError):
-    """The file is not valid from here on."""
+    """Damage found in a file."""
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A named file inside the file."""
+    """Attachment of a file."""
 
     name: str
     media_type: str
@@ -42,7 +42,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Metadata:
-    """A named map of texts."""
+    """Named map of texts."""
 
     name: str
     values: dict[str, str]
@@ -50,7 +50,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Schema:
-    """A message definition."""
+    """Message definition."""
 
     id: int
     name: str
@@ -60,7 +60,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class Topic:
-    """A channel."""
+    """Channel."""
 
     id: int
     schema_id: int
@@ -70,7 +70,7 @@ class Topic:
 
     @property
     def left_out(self) -> str:
-        """The rows without a message; empty: none."""
+        """Rule of rows without a message."""
         return self.metadata.get(LEFT_OUT, "")
 
 
@@ -78,11 +78,7 @@ class Topic:
 class Messages:
     """Consecutive undecoded messages of one channel and size.
 
-    Attributes:
-        sequence: Row number of the first.
-        log_time: Times of recording, shape (n,), wall time [ns].
-        publish_time: Stamps, shape (n,), wall time [ns].
-        data: Bytes, shape (n, size).
+    Times are wall time [ns], shape (n,); data has shape (n, size).
     """
 
     channel_id: int
@@ -105,15 +101,7 @@ _MESSAGE_HEAD = np.dtype(
 
 
 class Scanner:
-    """Iterates once over the attachments, metadata and chunks of a file.
-
-    Attributes:
-        size: Bytes of the file.
-        valid_bytes: Longest valid prefix so far.
-        is_complete: The file has its end, and all checksums match.
-        problem: Why it is not complete; may be empty.
-        sha256: Of the bytes read.
-    """
+    """Single pass over a file's attachments, metadata and chunks."""
 
     def __init__(self, path: Path) -> None:
         self.size = path.stat().st_size
@@ -261,7 +249,6 @@ class _Fields:
 
 
 def _check_index(body: bytes) -> None:
-    """Check an index's declared size, so that it hides no chunk."""
     fields = _Fields(body)
     _, size = fields.numbers("<HI")
     if size != len(body) - fields.at or size % _INDEX_ENTRY:
@@ -300,7 +287,6 @@ def unpack_chunk(body: bytes) -> bytes:
 
 
 def _decompress(data: bytes, compression: str, size: int) -> bytes:
-    """Return the data, if its header promises the declared size."""
     if compression != "zstd":
         raise Damaged(f"compression '{compression}' where only zstd is written")
     try:
@@ -358,7 +344,7 @@ def _take_messages(data: bytes, at: int, length: int) -> Messages:
 
 
 def parse_declaration(opcode: int, body: bytes) -> Schema | Topic:
-    """Return the schema or channel of a record; raises ``Damaged``."""
+    """Return a record's schema or channel; raises ``Damaged``."""
     fields = _Fields(body)
     if opcode == Opcode.SCHEMA:
         (schema_id,) = fields.numbers("<H")

@@ -1,4 +1,4 @@
-"""Indexed MCAP writer whose summary grows in an unnamed file, not in memory."""
+"""Indexed MCAP writer with bounded memory."""
 
 from __future__ import annotations
 
@@ -46,10 +46,9 @@ def pack(record: McapRecord) -> bytes:
 
 
 class IndexedFile:
-    """Writes attachments, chunks and a summary.
+    """Writer of attachments, chunks and a summary.
 
-    Attributes:
-        n_bytes: Of the open chunk, before compression.
+    Methods raise OSError if the disk fails.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,15 +93,11 @@ class IndexedFile:
         self._put(data)
 
     def flush(self) -> None:
-        """Write everything so far to the kernel.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Write everything so far to the kernel."""
         self._sink.flush()
 
     def declare(self, record: Schema | Channel) -> None:
-        """Declare a schema or a channel in the next chunk."""
+        """Declare a schema or channel in the next chunk."""
         if isinstance(record, Schema):
             self._schemas.append(record)
         else:
@@ -110,7 +105,7 @@ class IndexedFile:
         self._add(pack(record))
 
     def add(self, messages: Rows) -> None:
-        """Add messages of one channel, from ``frame_rows``, to the next chunk."""
+        """Add one channel's ``frame_rows`` to the next chunk."""
         if not len(messages):
             return
         channel_id, log = int(messages["id"][0]), messages["log"]
@@ -124,11 +119,7 @@ class IndexedFile:
         self._add(messages.tobytes())
 
     def end_chunk(self) -> None:
-        """Write the open chunk with its index, unless it has no message.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Write the open chunk and its index, if any."""
         if not self._entries:
             return
         data = b"".join(self._parts)
@@ -157,14 +148,7 @@ class IndexedFile:
         self._sink.flush()
 
     def finish(self) -> str:
-        """Write the summary and close the file.
-
-        Returns:
-            Its SHA-256.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Write the summary and close; return the SHA-256."""
         self.end_chunk()
         self._put(pack(DataEnd(self._crc)))
         start, self._crc = self._sink.tell(), 0
@@ -180,11 +164,7 @@ class IndexedFile:
         return self._sink.hexdigest()
 
     def close(self) -> None:
-        """Close the file as it is; idempotent.
-
-        Raises:
-            OSError: If the disk fails.
-        """
+        """Close the file as it is; idempotent."""
         self._chunks.close()
         self._sink.close()
 
@@ -197,7 +177,6 @@ class IndexedFile:
         self._sink.write(data)
 
     def _put_entries(self) -> dict[int, int]:
-        """Write the message index of the chunk; return its offsets by channel."""
         offsets = {}
         for channel_id, parts in self._entries.items():
             offsets[channel_id] = self._sink.tell()

@@ -1,1 +1,1 @@
-"""Messages of a recording: types, channels and CDR."""
+"""Messages of a recording."""

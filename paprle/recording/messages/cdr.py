@@ -31,13 +31,7 @@ _PRIMITIVES = {
 
 @dataclass(frozen=True)
 class FixedMessage:
-    """A message type with constant strings and lengths.
-
-    Attributes:
-        typename: ROS 2 type.
-        template: Bytes of the example.
-        dtype: Numbers and strings by dotted name.
-    """
+    """Message type with constant strings and lengths."""
 
     typename: str
     template: bytes
@@ -49,7 +43,7 @@ class FixedMessage:
 
 
 def make_fixed(typename: str, example: Any) -> FixedMessage:
-    """Return the fixed message of an example, with its offsets."""
+    """Return the fixed message of an example."""
     walk = _Walk()
     walk.visit_message(typename, example, "")
     template = encode(example, typename)
@@ -65,8 +59,6 @@ def make_fixed(typename: str, example: Any) -> FixedMessage:
 
 
 class _Walk:
-    """Follows the CDR encoder through one message, noting offsets."""
-
     def __init__(self) -> None:
         self.at = 0
         self.leaves: list[tuple[str, Any, int]] = []

@@ -1,6 +1,6 @@
 """Bit-exact mapping between wire records and messages.
 
-Reports are rounded: velocity of q_cmd, requested limits and residuals of the IK.
+Only velocity of q_cmd, requested limits and residuals of the IK are rounded.
 """
 
 from __future__ import annotations
@@ -47,10 +47,9 @@ REPORT_BITS = 16  # chosen: 15 µrad of an angle; reports tell 1 mrad
 
 @dataclass(frozen=True)
 class Channel:
-    """One topic, filled from one kind of record.
+    """Topic, filled from one kind of record.
 
     Attributes:
-        message: Type, template and offsets.
         stamp: Path of the monotonic stamp in the record, [ns].
         fields: Path in the record by field of the message; an int picks a row.
         bits: Kept bits of a field's mantissa; absent: all.
@@ -68,7 +67,7 @@ class Channel:
     expected: Callable[[Rows], npt.NDArray[Any]] | None = None
 
     def encode(self, records: Rows) -> tuple[Rows, Ints]:
-        """Return the CDR messages of a chunk's records, and their indices."""
+        """Return records as CDR messages, and their indices."""
         rows = self._fill(records)
         told = np.arange(len(rows))
         if self.left_out:
@@ -107,7 +106,7 @@ class Channel:
 
     @property
     def is_constant(self) -> npt.NDArray[np.bool_]:
-        """Bytes of its messages that never change, shape (itemsize,)."""
+        """Mask of constant bytes, shape (itemsize,)."""
         constant = np.ones(self.message.dtype.itemsize, dtype=np.bool_)
         fields: Mapping[str, Any] = self.message.dtype.fields or {}
         for name in ("header.stamp.sec", "header.stamp.nanosec", *self.fields):
@@ -116,7 +115,7 @@ class Channel:
         return constant
 
     def stamps(self, records: Rows) -> Ints:
-        """Return the monotonic stamps for the headers, [ns]."""
+        """Return monotonic stamps for headers, [ns]."""
         return select(records, self.stamp)
 
     def decode(self, rows: Rows, records: Rows, at: Ints) -> None:
@@ -142,7 +141,7 @@ class Channel:
 
 
 def select(records: Rows, path: Path) -> npt.NDArray[Any]:
-    """Return a view of one field of all records; an int in the path picks a row."""
+    """Return a view of a field; an int in the path picks a row."""
     view: npt.NDArray[Any] = records
     for key in path:
         view = view[key] if isinstance(key, str) else view[:, key]
@@ -184,7 +183,6 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
 
 
 def _keep_filled(channel: Channel) -> Channel:
-    """Return a channel without empty arrays: a capture has no joints."""
     there = channel.message.dtype.names or ()
     fields = {name: path for name, path in channel.fields.items() if name in there}
     return replace(channel, fields=fields)

@@ -1,4 +1,4 @@
-"""Conversions between fields of records and of messages."""
+"""Conversions between fields of records and messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MANTISSA = 52  # spec: IEEE 754: bits of a float64
 
 
 def cut(values: npt.NDArray[Any], bits: int) -> npt.NDArray[Any]:
-    """Return float64 truncated to so many bits of mantissa, never to 0."""
+    """Return float64 with fewer bits of mantissa, never 0."""
     rest = np.uint64((1 << _MANTISSA - bits) - 1)
     words = np.ascontiguousarray(values).view(np.uint64)
     return np.where(np.isnan(values), values, (words & ~rest).view(np.float64))
@@ -23,7 +23,7 @@ def see_bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def write_values(target: npt.NDArray[Any], source: npt.NDArray[Any]) -> None:
-    """Fill a field of records from one of messages."""
+    """Fill a record's field from a message's."""
     if source.dtype.kind == "S":
         target[...] = np.char.rstrip(source, b" ")
     elif target.ndim > 2:
@@ -35,7 +35,7 @@ def write_values(target: npt.NDArray[Any], source: npt.NDArray[Any]) -> None:
 
 
 def write_texts(target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
-    """Write texts padded with blanks to constant length."""
+    """Write texts, blank-padded to constant length."""
     width = target.dtype.itemsize
     for row in np.flatnonzero(values != b""):
         text = values[row].decode(errors="ignore").encode()

@@ -1,7 +1,4 @@
-"""ROS 2 message types of a recording, their schemas and codec; no ROS is needed.
-
-Standard types are those of ROS 2 Humble; our own follow from the wire records.
-"""
+"""ROS 2 Humble message types and codec, without ROS."""
 
 from __future__ import annotations
 
@@ -99,7 +96,6 @@ def _define(
     records: tuple[np.dtype[np.void], ...],
     states: Iterable[IntEnum] = (),
 ) -> str:
-    """Return a message definition; arrays of any length are empty in ``records``."""
     lines = [f"# {summary}", *(f"int32 {state.name}={state.value}" for state in states)]
     fields = {k: v for record in records for k, v in (record.fields or {}).items()}
     notes = {"std_msgs/Header header": stamp}
@@ -163,7 +159,7 @@ def load_typestore() -> Typestore:
 
 
 def make_message(typename: str, **fields: Any) -> Any:
-    """Return a message of a type; all its fields are required."""
+    """Return a message; all fields are required."""
     return load_typestore().types[typename](**fields)
 
 
@@ -174,7 +170,7 @@ def make_header(frame_id: str = "") -> Any:
 
 
 def encode(message: Any, typename: str) -> bytes:
-    """Return the message as little-endian CDR with its encapsulation header."""
+    """Return little-endian CDR with its encapsulation header."""
     data = load_typestore().serialize_cdr(message, typename, little_endian=True)
     return bytes(data)
 
@@ -189,7 +185,7 @@ def decode(data: bytes, typename: str) -> Any:
 
 
 def make_schema(typename: str) -> bytes:
-    """Return the ``ros2msg`` schema: the type, then its dependencies under ``===``."""
+    """Return the ``ros2msg`` schema: the type, then its dependencies."""
     text, _ = load_typestore().generate_msgdef(typename, ros_version=2)
     if typename in OWN_TYPES:
         separator = "=" * 80

@@ -12,8 +12,8 @@ A frame is ``t``, poses in world, fingers, the head, and ``id`` with a pose per 
 * v1: 8 poses of joints, finger, fingertip, the head's pose;
 * v0: the gripper's pose, finger, the head's position.
 
-Values here are right-handed, [m]: y is negated, rotations are S R S with
-S = diag(1, -1, 1). The last joint of v1 and v2 is the gripper.
+Here values are right-handed, [m]: y is negated, rotations are S R S with
+S = diag(1, -1, 1). The gripper is the last joint of v1 and v2.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NOBODY = readonly([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Actor(NamedTuple):
-    """An object of a log; no field may be empty."""
+    """Object of a log; no field may be empty."""
 
     id: int
     name: str
@@ -60,10 +60,9 @@ class Actor(NamedTuple):
 
 
 class AdaptixFrame(NamedTuple):
-    """One frame.
+    """Frame at ``t``, [s].
 
     Attributes:
-        t: [s].
         joints: Poses in world, the gripper last, shape (8, 7); v0: (1, 7).
         fingers: 0 open, shape (6,), (2,) or (1,).
         head: Pose, shape (7,); v0: without orientation.
@@ -79,11 +78,7 @@ class AdaptixFrame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AdaptixRecording:
-    """A parsed file.
-
-    Attributes:
-        dropped: Unreadable lines, by kind.
-    """
+    """Parsed file; ``dropped`` counts unreadable lines."""
 
     version: int
     actors: tuple[Actor, ...]
@@ -92,7 +87,7 @@ class AdaptixRecording:
 
 
 def is_adaptix(text: str) -> bool:
-    """Whether a text begins with an actor or a frame with poses."""
+    """Return whether a text begins like AdaptiX's."""
     for line in filter(str.strip, text[:_HEAD].split("\n")):
         words = _split(line)
         if _read_actor(words) is not None:
@@ -109,8 +104,6 @@ def is_adaptix(text: str) -> bool:
 
 def parse_adaptix(where: object, text: str) -> AdaptixRecording:
     """Return the recording of a text.
-
-    A truncated last line and rows of other versions than the first are dropped.
 
     Raises:
         RecordingError: If there is no frame.
@@ -142,7 +135,7 @@ def write_adaptix(path: Path, recording: AdaptixRecording) -> None:
     """Write a recording as AdaptiX does.
 
     Raises:
-        RecordingError: If the file exists, or cannot be written.
+        RecordingError: If the file exists or cannot be written.
     """
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
@@ -189,7 +182,6 @@ def _read_frame(version: int, numbers: Vec) -> AdaptixFrame:
 
 
 def _turn(poses: Vec, quat: pin.Quaternion) -> Vec:
-    """Return poses turned about their own axes, shape (n, 7)."""
     turned = poses.copy()
     for row in turned:
         row[3:] = (pin.Quaternion(row[3:]) * quat).coeffs()
@@ -204,7 +196,6 @@ def _find_version(n: int) -> int | None:
 
 
 def _split(line: str) -> list[str]:
-    """Return the words of a line; some writers end it with a comma."""
     return [word.strip() for word in line.strip().removesuffix(",").split(",")]
 
 

@@ -27,10 +27,8 @@ class Joints:
     """Joint positions of one topic.
 
     Attributes:
-        stamps_ns: Shape (n,), [ns].
-        q: Positions, shape (n, m), [rad] or [m].
-        n_left_out: Messages of other joints, or without one position a name.
-        n_merged: Rows merged from several messages.
+        stamps_ns: Shape (n,).
+        q: Shape (n, m), [rad] or [m].
         n_stale: Rows dropped after a joint's long silence.
     """
 
@@ -61,7 +59,7 @@ def merge_states(
 ) -> Joints:
     """Return rows of all wanted joints, from messages with some of them.
 
-    Rows have the stamps [ns] of the most frequent joint; others are interpolated.
+    Others are interpolated at the most frequent joint's stamps.
 
     Raises:
         RecordingError: If joints are missing or ambiguous, or publishers contradict.
@@ -97,7 +95,6 @@ def merge_states(
 
 
 def _collect(messages: list[Message]) -> dict[str, tuple[Stamps, Vec]]:
-    """Return stamps [ns] and positions by joint."""
     found: dict[str, tuple[list[int], list[float]]] = {}
     for stamp_ns, names, q in messages:
         for name, value in zip(names, q.tolist(), strict=True):
@@ -147,7 +144,6 @@ def _is_of(name: str, limb: str) -> bool:
 
 
 def _in_order(t: Stamps, q: Vec) -> tuple[Vec, Vec]:
-    """Return times [s] since the first and positions, by time."""
     order = np.argsort(t, kind="stable")
     return 1e-9 * (t[order] - t[order[0]]), q[order]
 

@@ -1,4 +1,4 @@
-"""Motion in ``ros2 bag`` (MCAP, SQLite) and ROS 1 ``.bag``, with ROS's own types."""
+"""Motion in ROS bags: ``ros2 bag`` (MCAP, SQLite) and ROS 1 ``.bag``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MCAP_MAGIC = b"\x89MCAP0\r\n"  # spec: mcap.dev, file format
 
 
 def is_bag(path: Path) -> bool:
-    """Return whether this is a bag, not an episode of ours."""
+    """Return whether this is a bag, no episode of ours."""
     if path.is_dir():
         return (path / "metadata.yaml").is_file()
     if path.suffix != ".mcap":
@@ -48,10 +48,9 @@ def is_bag(path: Path) -> bool:
 
 
 class Bag:
-    """An open bag; a context manager.
+    """Open bag; a context manager.
 
     Attributes:
-        topics: Type by topic, in ROS 2's spelling.
         is_by_reception: Stamps are the recorder's, not the senders'.
     """
 
@@ -97,12 +96,12 @@ class Bag:
 
     @property
     def length(self) -> float:
-        """Time between its first and last message, [s]."""
+        """Time between first and last message, [s]."""
         return float(self._reader.duration) * 1e-9
 
     @cached_property
     def listing(self) -> str:
-        """Topics and types as text, for messages."""
+        """Topics and types as text."""
         listed = [f"{topic} [{kind}]" for topic, kind in sorted(self.topics.items())]
         return ", ".join(listed)[:1000] or "nothing"
 
@@ -111,7 +110,7 @@ class Bag:
         return [topic for topic, kind in self.topics.items() if kind in kinds]
 
     def agree_on_clock(self, topics: Iterable[str]) -> str:
-        """Return a warning if clocks differ; all stamps are then those of reception."""
+        """Use reception stamps if clocks differ; return a warning."""
         offsets = {topic: self._find_offset(topic) for topic in topics}
         low, high = min(offsets.values()), max(offsets.values())
         if high - low <= _APART_NS:
@@ -123,7 +122,6 @@ class Bag:
         )
 
     def _find_offset(self, topic: str) -> int:
-        """Return the median offset of a topic's stamps from reception, [ns]."""
         kinds = (*JOINT_TYPES, POSE_STAMPED, JOY)
         read = list(islice(self._read(topic, *kinds), _SAMPLED))
         received = np.array([stamp for stamp, _ in read], dtype=np.int64)
@@ -144,16 +142,14 @@ class Bag:
         return statics
 
     def find_frame(self, topic: str) -> str:
-        """Return the ``frame_id`` of a topic's first pose; may be empty."""
+        """Return the ``frame_id`` of a topic's first pose."""
         first = next(self._read(topic, POSE_STAMPED), None)
         return "" if first is None else str(first[1].header.frame_id)
 
     def read_poses(
         self, topic: str, frame: SourceFrame | None = None
     ) -> tuple[Stamps, Vec]:
-        """Return stamps (n,) [ns] and poses (n, 7) of a PoseStamped topic.
-
-        Poses are xyz + quat_xyzw, transformed into ``frame`` if given.
+        """Return stamps (n,) [ns] and poses (n, 7), in ``frame`` if given.
 
         Raises:
             RecordingError: If no static transform joins the frames.
@@ -177,7 +173,7 @@ class Bag:
     def read_joints(self, topic: str, wanted: Wanted) -> Joints:
         """Return the joints of a JointState or JointTrajectory topic.
 
-        A trajectory's point is valid until the next message replaces it.
+        A trajectory's points are valid until the next message.
 
         Raises:
             RecordingError: If joints are missing or ambiguous, or contradict.
@@ -204,13 +200,10 @@ class Bag:
         return self._find_stamps(read), axes, buttons
 
     def read_messages(self, topic: str) -> Iterator[tuple[int, Any]]:
-        """Iterate over a topic of any known type.
-
-        Returns:
-            Receive times [ns] and messages.
+        """Return receive times [ns] and messages of any known type.
 
         Raises:
-            RecordingError: If its type is not known, or a message is none.
+            RecordingError: If its type is not known, or a message is invalid.
         """
         kind = self.topics[topic]
         if kind not in self._store.fielddefs:
@@ -218,7 +211,6 @@ class Bag:
         return self._read(topic, kind)
 
     def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
-        """Yield receive time [ns] and message."""
         kind = self.topics.get(topic)
         if kind not in kinds:
             raise RecordingError(
@@ -250,7 +242,7 @@ class Bag:
         return sent if is_one_clock else received
 
     def _decode(self, data: bytes, kind: str) -> Any:
-        """Return a message; a recorder on Fast DDS may have left bytes behind it."""
+        """Return a message without Fast DDS's trailing bytes."""
         definition = self._store.get_msgdef(kind)
         if self._is_ros1:
             parse, body = definition.deserialize_ros1, data
@@ -262,7 +254,6 @@ class Bag:
 
 
 def _transform(T: pin.SE3, rows: Vec) -> Vec:
-    """Return poses in another frame, rows xyz + quat_xyzw."""
     x, y, z, w = rows[:, 3:].T
     a, b, c, d = pin.Quaternion(T.rotation).coeffs()  # x, y, z, w
     turned = np.column_stack(
@@ -277,7 +268,6 @@ def _transform(T: pin.SE3, rows: Vec) -> Vec:
 
 
 def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:
-    """Return names, and offsets [ns] and positions of the points."""
     if hasattr(message, "points"):
         names = tuple(message.joint_names)
         points = [(point.time_from_start, point.positions) for point in message.points]
@@ -321,7 +311,6 @@ def _join_trajectories(
 def _replace_points(
     messages: list[tuple[int, list[tuple[int, Vec]]]],
 ) -> Iterator[tuple[int, Vec]]:
-    """Yield stamps [ns] and positions without those that the next message replaces."""
     ends = [begin + points[0][0] for begin, points in messages[1:]]
     for (begin, points), end in zip(messages, [*ends, None], strict=True):
         for i, (after, q) in enumerate(points):

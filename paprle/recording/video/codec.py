@@ -38,11 +38,7 @@ _DECODERS = {"h264": "h264", "jpeg": "mjpeg", "png": "png"}
 
 
 class Encoder(Protocol):
-    """Encodes images.
-
-    Attributes:
-        format: h264, jpeg or png.
-    """
+    """Encoder of images as h264, jpeg or png."""
 
     format: str
 
@@ -69,7 +65,7 @@ def check_video(info: CameraInfo, video: Video) -> None:
 
 
 def estimate_footage(info: CameraInfo, video: Video) -> float:
-    """Return the highest data rate of a camera's pictures, [bytes/s]."""
+    """Return a camera's highest data rate, [bytes/s]."""
     n = info.width * info.height * info.fps
     exact = _DEPTH_SHARE * 2.0 * n
     if info.encoding in EXACT:
@@ -81,8 +77,7 @@ def estimate_footage(info: CameraInfo, video: Video) -> float:
 def make_encoder(info: CameraInfo, video: Video) -> Encoder:
     """Return the encoder of a camera's images.
 
-    ``encode`` takes stamp [ns] and bytes and returns a picture, a key frame if
-    ``needs_key``; None if the bytes are no image.
+    ``encode`` takes a stamp [ns] and bytes; it returns None if these are no image.
 
     Raises:
         MissingDependency: If PyAV is not installed.
@@ -96,12 +91,12 @@ def make_encoder(info: CameraInfo, video: Video) -> Encoder:
 
 
 def make_depth_encoder(info: CameraInfo) -> Encoder:
-    """Return the lossless encoder of a camera's depth."""
+    """Return a camera's lossless depth encoder."""
     return _Still(info, "depth16", "png")
 
 
 class Decoder:
-    """Decodes the pictures of one stream, given in order."""
+    """Decoder of one stream's pictures, in order."""
 
     def __init__(
         self, form: str, size: tuple[int, int], *, is_depth: bool = False
@@ -121,7 +116,7 @@ class Decoder:
         self._codec = self._make()
 
     def decode(self, data: bytes) -> Image | None:
-        """Return the image, (height, width, 3), or depth, (height, width), or None."""
+        """Return the image, (height, width, 3), or depth, (height, width)."""
         if self._form == "png":  # measured: FFmpeg's adds a picture to the one before
             self._codec = self._make()
         try:
@@ -145,8 +140,6 @@ class Decoder:
 
 
 class _H264:
-    """Stream without B-frames, for live viewers."""
-
     format = "h264"
 
     def __init__(self, info: CameraInfo) -> None:

@@ -1,4 +1,4 @@
-"""Coded pictures on their way into an episode, beginning with a key frame."""
+"""Coded pictures for an episode, from a key frame on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_PICTURE = 8 << 20  # [bytes] chosen: half of what a reader takes for a chunk
 
 
 class RingReader(Protocol):
-    """The consumer's end of a ``paprle.ipc.mailbox.Ring``."""
+    """Consumer's end of a ``paprle.ipc.mailbox.Ring``."""
 
     def drain(self) -> list[tuple[int, bytes]]: ...  # noqa: D102 - see Ring
 
@@ -23,8 +23,6 @@ class RingReader(Protocol):
 
 @dataclass
 class _Count:
-    """Counts and gaps of a camera's images; stamps in [ns]."""
-
     n: int = 0
     n_missed: int = 0
     last_ns: int = 0
@@ -34,7 +32,7 @@ class _Count:
 
 
 class Footage:
-    """The cameras' rings and their part of the open episode."""
+    """Cameras' rings and their part of the episode."""
 
     def __init__(
         self,
@@ -43,7 +41,6 @@ class Footage:
         tell: Callable[[int, bool], None],
         n_before: int = 0,
     ) -> None:
-        """Prepare for the rings of a header's cameras."""
         tracks = list_tracks(cameras)
         self._tracks: dict[tuple[str, int], CameraTrack] = {
             (track.camera, track.kind): track for track in tracks
@@ -82,7 +79,7 @@ class Footage:
         }
 
     def take(self) -> Iterator[tuple[CameraTrack | None, Any]]:
-        """Yield tracks with ``Coded``, and events with None, from the rings."""
+        """Yield tracks with ``Coded``, and None with events."""
         for name, ring in self._rings.items():
             for kind, payload in ring.drain():
                 if self._begin_ns is None:

@@ -1,4 +1,4 @@
-"""Random access to recorded pictures, copied to an unnamed file."""
+"""Random access to recorded pictures, by an unnamed file."""
 
 from __future__ import annotations
 
@@ -22,15 +22,10 @@ def read_reels(
     cameras: Sequence[str],
     has_ended: Callable[[], bool] = lambda: False,
 ) -> dict[str, Reel]:
-    """Return the reels of the cameras that have pictures, read in one pass.
-
-    Args:
-        footage: The recording.
-        cameras: Names.
-        has_ended: Returns whether the rest is not wanted.
+    """Return the cameras' reels, unless ``has_ended``.
 
     Raises:
-        RecordingError: If it cannot be read.
+        RecordingError: If the recording cannot be read.
     """
     drafts = {name: _Draft() for name in cameras}
     reels = dict[str, Reel]()
@@ -49,8 +44,6 @@ def read_reels(
 
 
 class _Draft:
-    """The pictures of one camera as they are read."""
-
     def __init__(self) -> None:
         self.spool = tempfile.TemporaryFile(dir=_SPOOL)  # noqa: SIM115 - for its life
         self.stamps, self.ends, self.keys = list[int](), [0], list[bool]()
@@ -65,7 +58,7 @@ class _Draft:
 
 
 class Reel:
-    """The pictures of one camera."""
+    """Pictures of one camera."""
 
     def __init__(self, info: CameraInfo, draft: _Draft) -> None:
         self.info = info
@@ -79,10 +72,7 @@ class Reel:
         self._shown: tuple[int, Frame | None] = (-1, None)
 
     def find(self, t_ns: int) -> Frame | None:
-        """Return the newest image at a time [ns]; None if old or broken.
-
-        The first image also stands for the moment before it.
-        """
+        """Return the newest image at a time [ns]; None if old or broken."""
         k = max(int(np.searchsorted(self.stamps_ns, t_ns, side="right")) - 1, 0)
         if abs(t_ns - self.stamps_ns[k]) > _LATE * 1e9 / self.info.fps:
             return None
@@ -116,7 +106,7 @@ class Reel:
 
 
 def decode_first(footage: Footage, camera: str) -> tuple[Frame, CameraInfo] | None:
-    """Return the first image of a camera, as a reel has it; None without any."""
+    """Return a camera's first image, if any."""
     draft = _Draft()
     for coded in footage.read_coded(camera):
         if needs_no_other(coded):
@@ -133,7 +123,7 @@ def decode_first(footage: Footage, camera: str) -> tuple[Frame, CameraInfo] | No
 
 
 def describe_decoded(info: CameraInfo) -> CameraInfo:
-    """Return the properties of a camera's decoded images."""
+    """Return the properties of decoded images."""
     if info.encoding in EXACT:
         return info
     return replace(info, encoding="rgb8", depth_unit=0.0)

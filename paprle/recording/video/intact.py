@@ -1,4 +1,4 @@
-"""Selection of the decodable pictures of a damaged recording."""
+"""Selection of a damaged recording's decodable pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paprle.recording.video.thumbnail_strip import needs_no_other
 
 
 class IntactPictures:
-    """Drops video after missing pictures, up to the next key frame."""
+    """Filter of video that lacks earlier pictures."""
 
     def __init__(self) -> None:
         self._schemas: dict[int, str] = {}
@@ -19,7 +19,7 @@ class IntactPictures:
         self._is_broken: set[int] = set()
 
     def pick(self, chunk: Chunk) -> Chunk:
-        """Return the next chunk without video that cannot be decoded."""
+        """Return the next chunk without undecodable video."""
         picked: Chunk = []
         for record in chunk:
             kept = record
@@ -36,7 +36,6 @@ class IntactPictures:
         return picked
 
     def _cut(self, video: Messages) -> Messages:
-        """Drop pictures after a gap, up to the next key frame."""
         channel = video.channel_id
         if video.sequence != self._next[channel]:
             self._is_broken.add(channel)

@@ -1,4 +1,4 @@
-"""Reading of an episode's untrusted pictures, one by one."""
+"""Reading of an episode's untrusted pictures."""
 
 from __future__ import annotations
 
@@ -32,12 +32,7 @@ _BROKEN = (SerdeError, ValueError, IndexError, UnicodeDecodeError, MemoryError)
 
 
 class Coded(NamedTuple):
-    """A picture as it is in the file.
-
-    Attributes:
-        stamp_ns: Time of exposure, monotonic, [ns].
-        format: h264, jpeg or png.
-    """
+    """Picture in the file: h264, jpeg or png, exposed at monotonic ``stamp_ns``."""
 
     stamp_ns: int
     data: bytes
@@ -45,10 +40,9 @@ class Coded(NamedTuple):
 
 
 class RecordedPicture(NamedTuple):
-    """A decoded picture.
+    """Decoded picture, exposed at monotonic ``stamp_ns``.
 
     Attributes:
-        stamp_ns: Time of exposure, monotonic, [ns].
         image: RGB, (height, width, 3), or depth, (height, width), in counts of
             ``CameraInfo.depth_unit``, 0: unknown. None: broken.
     """
@@ -58,11 +52,7 @@ class RecordedPicture(NamedTuple):
 
 
 class Footage:
-    """The pictures of an episode, with one chunk in memory.
-
-    Attributes:
-        settings: JSON values of each camera, by name.
-    """
+    """Pictures of an episode, with one chunk in memory."""
 
     def __init__(self, path: Path) -> None:
         """Read the cameras of an MCAP file.
@@ -88,7 +78,7 @@ class Footage:
         return tuple(self._tracks.values())
 
     def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
-        """Yield the coded pictures of a camera, or its depth.
+        """Yield a camera's coded pictures or depth.
 
         Raises:
             RecordingError: If it has none.
@@ -97,10 +87,7 @@ class Footage:
             yield coded
 
     def read_all_coded(self, cameras: Sequence[str]) -> Iterator[tuple[str, Coded]]:
-        """Iterate over the coded pictures of several cameras in one pass.
-
-        Returns:
-            Names and pictures, in the order of the file.
+        """Return names and coded pictures in the file's order.
 
         Raises:
             RecordingError: If one has none.
@@ -110,7 +97,7 @@ class Footage:
     def read(
         self, camera: str, *, depth: bool = False
     ) -> Generator[RecordedPicture, None, None]:
-        """Yield the decoded pictures of a camera, or its depth.
+        """Yield a camera's decoded pictures or depth.
 
         Raises:
             RecordingError: If it has none.

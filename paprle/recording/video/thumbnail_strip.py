@@ -1,7 +1,6 @@
 """Strips of stills of an episode's cameras.
 
-``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes a JSON object per
-camera to the standard output, at the lowest priority.
+``python -m paprle.recording.video.thumbnail_strip EPISODE`` prints JSON per camera.
 """
 
 from __future__ import annotations
@@ -34,11 +33,7 @@ _START = b"\x00\x00\x01"  # spec: ITU-T H.264, annex B
 
 
 class Strip(NamedTuple):
-    """Stills side by side.
-
-    Attributes:
-        stamps_ns: Times of exposure, monotonic, [ns].
-    """
+    """Stills side by side, with monotonic times of exposure."""
 
     jpeg: bytes
     stamps_ns: tuple[int, ...]
@@ -49,11 +44,8 @@ def make_strips(
 ) -> dict[str, Strip]:
     """Return the strip of each camera that has pictures.
 
-    Args:
-        path: The recording.
-        at_ns: Instants, monotonic, [ns], of which each shows its newest picture; None:
-            n, evenly spaced.
-        n: Number of evenly spaced pictures.
+    ``at_ns`` are monotonic instants, each with its newest picture; by default n, evenly
+    spaced.
 
     Raises:
         RecordingError: If it is no readable recording.
@@ -66,7 +58,7 @@ def make_strips(
 
 
 def needs_no_other(coded: Coded) -> bool:
-    """Whether a picture can be decoded without those before it."""
+    """Return whether a picture can be decoded alone."""
     if coded.format != "h264":
         return True
     at = coded.data.find(_START)
@@ -109,7 +101,6 @@ def _make_strip(
 
 
 def _find_newest(stamps: Sequence[int], at_ns: int) -> int:
-    """Return the newest stamp at or before an instant, else the first."""
     return stamps[max(bisect_right(stamps, at_ns) - 1, 0)]
 
 

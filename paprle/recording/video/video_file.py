@@ -1,4 +1,4 @@
-"""Random access to a video file, as those of data sets."""
+"""Random access to a video file of a data set."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LARGEST = 1 << 26  # [px] chosen: of an image of a stranger
 
 
 class VideoFile:
-    """The first video stream of a file; not thread-safe."""
+    """First video stream of a file; not thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Open it.
+        """Open the file.
 
         Raises:
             RecordingError: If it is no readable video.
@@ -43,7 +43,7 @@ class VideoFile:
         self._ahead: Any = None
 
     def find(self, t: float) -> npt.NDArray[np.uint8] | None:
-        """Return the image shown at t [s], RGB, shape (height, width, 3), or None."""
+        """Return the image shown at t [s], RGB, (height, width, 3)."""
         try:
             if self._now is None or not self._now.time <= t + self._half < (
                 self._now.time + _AHEAD
