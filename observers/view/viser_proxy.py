@@ -32,8 +32,11 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """Needs of viser's page, one file that unpacks itself; nothing from elsewhere."""
-_HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
-"""Its own panel, which covers a phone's picture and shows the token."""
+_HIDDEN = (
+    b"<style>.mantine-Paper-root,.mantine-Notifications-root{display:none!important}"
+    b"</style>"
+)
+"""Its panel and notices, which cover our buttons; the panel shows the token."""
 _STAYING = (
     b"<script>document.hasFocus=()=>parent.document.body.dataset.link==='open'</script>"
 )

@@ -26,6 +26,15 @@ LIMITS = (
     (-2.74385, 2.84121),
     (-0.174533, 1.74533),
 )
+# spec: the same, Simulation/SO100/so100.urdf, its zeros as the SO-101's
+SO100_LIMITS = (
+    (-2.0, 2.0),
+    (-1.8, 1.7),
+    (-1.5708, 1.5708),
+    (-1.9292, 1.7708),
+    (-3.14159, 3.14159),
+    (-0.2, 2.0),
+)
 MIDDLE = 2047  # spec: LeRobot's calibration, position of the middle of a range [ticks]
 # chosen: encoder positions of the joints' middles, as horns come to sit [ticks]
 MOUNTED = (2301, 1765, 2610, 1502, 2750, 1890)
@@ -126,10 +135,14 @@ class RigSpec:
 
 
 def make_limb(
-    name: str, setting: str, models: tuple[str, ...], is_held: bool = False
+    name: str,
+    setting: str,
+    models: tuple[str, ...],
+    limits: tuple[tuple[float, float], ...] = LIMITS,
+    is_held: bool = False,
 ) -> LimbSpec:
     """Return a six-servo arm."""
-    rows = zip(JOINTS, models, MOUNTED, LIMITS, strict=True)
+    rows = zip(JOINTS, models, MOUNTED, limits, strict=True)
     servos = tuple(
         ServoSpec(
             joint=joint,
@@ -153,9 +166,11 @@ RIGS: Mapping[str, tuple[LimbSpec, ...]] = {
         make_limb("left", "env.ports.left", (STRONG,) * 6),
         make_limb("right", "env.ports.right", (STRONG,) * 6),
     ),
-    "so100": (make_limb("follower", "env.port", (WEAK,) * 6),),
+    "so100": (make_limb("follower", "env.port", (WEAK,) * 6, SO100_LIMITS),),
     "so100_leader": (
-        make_limb("leader", "leader.limbs.arm.port", (WEAK,) * 6, is_held=True),
+        make_limb(
+            "leader", "leader.limbs.arm.port", (WEAK,) * 6, SO100_LIMITS, is_held=True
+        ),
     ),
 }
 
