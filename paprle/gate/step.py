@@ -51,7 +51,7 @@ from paprle.robot.braking import compute_stopping_distance
 
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
 IS_NOT_FINITE = 64  # the target is no target; braking is sent
-_MOST_REFUSALS = 3  # spec: gate/yielding.py: after so many a group only brakes
+_MOST_REFUSALS = 3  # spec: gate/contact/yielding.py: after so many a group only brakes
 _STANDING = 1e-12  # [rad/s] chosen: a limb that is asked for less stays where it is
 
 

@@ -1,7 +1,8 @@
 """Estimate of a peer's monotonic clock from datagrams.
 
-Ages include the whole quickest round trip, displayed times half of it. Converted times
-neither leap nor run backwards. After a clock jump ages are unknown for a round trip.
+Ages include the whole quickest round trip, displayed times half of it. Times of
+``to_local`` and ``to_arrival`` neither leap nor run backwards. After a clock jump ages
+are unknown for a round trip.
 """
 
 from __future__ import annotations
