@@ -274,6 +274,8 @@ class Recorder:
             self._fail(err)
             return
         self.manifests[journal.path] = manifest
+        if (n_lost := sum(dropped.values())) and not self._extra.get("discarded"):
+            self.losses.append(f"{journal.path}: {n_lost} records are missing")
 
     def _discard(self, event: Mapping[str, Any]) -> None:
         marks = {"discarded": True, "kept": False}

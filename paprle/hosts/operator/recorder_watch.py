@@ -132,6 +132,7 @@ class RecorderWatch:
         for episode in self._ended:
             if episode not in whole | self._failed:
                 self.losses.append(f"episode {episode}: {_UNFINISHED}")
+        self.losses += self._list_incomplete()
         self._find_broken()
 
     def describe(self) -> str:
@@ -187,6 +188,16 @@ class RecorderWatch:
         self._pending[self._episode] = line
         if not self._is_hung:
             self._keep_pending()
+
+    def _list_incomplete(self) -> list[str]:
+        """Return the finished recordings that are kept without all their records."""
+        return [
+            f"episode {facts['episode']}: {facts['lost']} records are missing"
+            for path, facts in self._facts.items()
+            if facts.get("lost")
+            and self._marks.get(path) != "discarded"
+            and facts["episode"] not in self._failed
+        ]
 
     def _find_broken(self) -> None:
         left = [Path(path) for path in self._opened if path not in self._marks]

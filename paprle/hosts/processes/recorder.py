@@ -148,6 +148,7 @@ def _list_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "episode": manifest.get("session_episode"),
         "seconds": manifest["duration"],
         "task": manifest.get("task", ""),
+        "lost": sum(manifest.get("dropped", {}).values()),
         **own,
     }
 

@@ -179,10 +179,12 @@ def test_a_recorder_that_stands_still_loses_records_that_are_counted(
     session.kill("recorder", signal.SIGCONT)
     session.wait_for("the disk is too slow")
 
-    assert session.wait_gone() == 0, session.text()
+    assert session.wait_gone() == NOT_RECORDED, session.text()
 
+    assert "kept 0, recording failed 1" in session.text()
     episode = session.episode()
     dropped = episode.manifest["dropped"]
+    assert f"episode 1: {sum(dropped.values())} records are missing" in session.text()
     assert dropped["event"] == 0
     for name, rows in (("tick", episode.ticks), ("gate", episode.gate)):
         assert dropped[name] > 50, name
