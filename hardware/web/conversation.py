@@ -31,6 +31,7 @@ class Told:
         contact: From the command, 0 … 1.
         limit: Nearness of limits, 0 … 1.
         clearance: 1 on avoidance.
+        standing: Reason that the robot stands although it is asked to move.
     """
 
     state: str = "INIT"
@@ -39,6 +40,7 @@ class Told:
     contact: float = 0.0
     limit: float = 0.0
     clearance: float = 0.0
+    standing: str = ""
 
 
 class Conversation:
@@ -119,6 +121,7 @@ class Conversation:
             contact=round(told.contact, 3),
             limit=round(told.limit, 3),
             clearance=round(told.clearance, 3),
+            standing=told.standing,
             round_trip=None if best is None else round(2e-6 * best.bound_ns, 1),
             jumps=device.n_jumps,
             ending=round(device.end_sign.share, 2),

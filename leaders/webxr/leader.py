@@ -112,6 +112,7 @@ class Webxr(Leader):
                 state=feedback.state.name,
                 drives=feedback.is_engaged if drives is None else any(drives),
                 rumble=feedback.rumble,
+                standing=feedback.standing,
                 **feedback.cues._asdict(),
             )
         )

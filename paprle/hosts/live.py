@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 
@@ -215,7 +216,10 @@ class LiveSession:
         ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
         if children.is_read("tick"):
             children.box("tick").write(tick)
-        self._post_feedback(output.feedback)
+        feedback = output.feedback
+        if self._progress.is_still:
+            feedback = replace(feedback, standing=self._progress.standing[0])
+        self._post_feedback(feedback)
 
     def _post_feedback(self, feedback: Feedback) -> None:
         anchors = self.core.motion.anchors

@@ -12,6 +12,7 @@ from paprle.contracts.types import Feedback, SessionState
 from paprle.ipc.records import Record
 
 Drivers = npt.NDArray[np.integer]
+MOST_WORDS = 200  # [bytes] chosen: one sentence; the rest is cut
 
 
 @cache
@@ -25,6 +26,7 @@ def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
             ("is_engaged", "?"),
             ("asked", "u4", (2,)),  # counters of keep and play
             ("n_cues", "u4"),
+            ("standing", f"S{MOST_WORDS}"),
             ("driver", "i4", (n_limbs,)),  # limb of the leaders that drives; -1: none
         ]
     )
@@ -38,6 +40,8 @@ def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
     record["is_engaged"], record["driver"] = feedback.is_engaged, driver
     record["asked"] = feedback.n_keeps, feedback.n_plays
     record["n_cues"] = feedback.n_cues
+    if feedback.standing:
+        record["standing"] = feedback.standing.encode()[:MOST_WORDS]
     return record
 
 
@@ -51,6 +55,7 @@ def unpack_feedback(record: Record, rows: range) -> Feedback:
         n_keeps=int(record["asked"][0]),
         n_plays=int(record["asked"][1]),
         n_cues=int(record["n_cues"]),
+        standing=record["standing"].item().decode(errors="ignore"),
     )
     return narrow_feedback(feedback, record["driver"], rows)
 

@@ -32,7 +32,9 @@ export function read() {
 export function show(status, source, isHeld) {
   // beside other leaders the session may go on while this hand's limb holds
   const state = status.state === "ENGAGED" && !status.drives ? "CLUTCHED" : status.state;
-  const [word, kind, whatToDo] = WORDS[state] ?? [state, "off", ""];
+  const [word, kind, whatToDo] = state === "ENGAGED" && status.standing
+    ? ["held", "paused", `The robot does not move: ${status.standing}. Let go, or move back.`]
+    : WORDS[state] ?? [state, "off", ""];
   const advice = state === "WAITING" && isHeld ? "Let go, then hold again to begin." : whatToDo;
   $("state").textContent = word;
   $("state").dataset.kind = kind;

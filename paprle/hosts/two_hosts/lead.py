@@ -147,6 +147,7 @@ class Lead:
             one.share > _SURE for one in view.holds
         )
         held = " · robot held by what it meets" if is_met else ""
+        held = f" · robot does not move: {view.standing}" if view.standing else held
         held = f" · robot held: {view.why}" if view.is_held else held
         state = "LOST" if link.startswith("LOST") else view.state.name
         felt = "" if self._forces is None else f" · {self._forces.describe(now_ns)}"

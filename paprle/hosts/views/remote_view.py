@@ -96,6 +96,9 @@ class HeardReader:
         if now_ns - came_ns > _SILENT_NS:  # it holds by itself, and long since
             gate_state = GateState.HOLD
             why = f"nothing was heard of it for {(now_ns - came_ns) * 1e-9:.0f} s"
+        standing = {"standing": [view.standing], "is_still": True}
+        if not view.standing:
+            standing = {}
         hands = {limbs[one.driven]: f"hand {one.limb + 1}" for one in view.holds
                  if one.driven < len(limbs)}  # fmt: skip
         return SessionView(
@@ -124,7 +127,7 @@ class HeardReader:
             leader_age=view.leader_age + age,
             tick_age=age,
             gate_age=age,
-            news=self._news.read() or {},
+            news={**(self._news.read() or {}), **standing},
             mirror=self._mirror(view, record, now_ns - came_ns, now_ns - measured_ns),
             holds=view.holds,
         )

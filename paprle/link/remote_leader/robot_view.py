@@ -14,6 +14,7 @@ from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 
 _HEAD = struct.Struct(f"<3q2B?2I{4 + len(GATE_NUMBERS)}f3H")
 _MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
+_APART = "\n"  # between the reasons and that of standing
 _POSE = 7
 _HELD = 21  # numbers of a ``HeldHand``, in their order
 _LARGEST_SCALE = 100.0  # chosen: no hand leads a robot a hundred times its motion
@@ -29,6 +30,7 @@ class RobotView(NamedTuple):
         numbers: Quantities of the gate's status by name, to seven digits.
         q: Measured joints, shape (n,), [rad].
         targets: Requested T_base_eef by limb, shape (m, 7); NaN: none.
+        standing: Reason that it stands although it is asked to move.
     """
 
     stamp_ns: int
@@ -50,6 +52,7 @@ class RobotView(NamedTuple):
     targets: Vec
     holds: tuple[HeldHand, ...]
     why: str
+    standing: str
 
     @property
     def is_held(self) -> bool:
@@ -61,7 +64,9 @@ def pack_view(
     view: SessionView, told: Feedback | None, captured_ns: int, n_lost: int = 0
 ) -> bytes:
     """Return the payload of a datagram."""
-    words = view.latched or ", ".join(view.reasons)
+    words = (view.latched or ", ".join(view.reasons)).replace(_APART, " ")
+    if told is not None and told.standing:
+        words += f"{_APART}{told.standing}"
     head = _HEAD.pack(
         view.stamp_ns,
         view.measured_ns,
@@ -108,8 +113,9 @@ def unpack_view(data: bytes) -> RobotView | None:
     holds = _read_held(row[3 * n + _POSE * m :].reshape(h, _HELD))
     if holds is None:
         return None
-    why = data[end:].decode(errors="replace")
-    return RobotView._make((*stamps, *levels, *shares, *joints, targets, holds, why))
+    why, _, standing = data[end:].decode(errors="replace").partition(_APART)
+    words = why, standing
+    return RobotView._make((*stamps, *levels, *shares, *joints, targets, holds, *words))
 
 
 def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:

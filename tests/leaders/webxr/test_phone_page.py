@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,6 +205,18 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
     page.page.get_by_text("Hold the button to begin.").wait_for()
     hold(page)
     page.page.get_by_text("Let go, then hold again to begin.").wait_for()
+
+
+def test_a_robot_that_does_not_move_is_not_shown_as_driving(leader, page):
+    """The state's word, its reason, and the way out (A8)."""
+    said = make_feedback(SessionState.ENGAGED)
+    shown = page.page.locator("#state")
+    leader.apply(replace(said, standing="arm: link2 kept clear of link6"))
+    wait_until(lambda: shown.inner_text().lower() == "held")
+    assert shown.get_attribute("data-kind") != "driving"
+
+    leader.apply(said)
+    wait_until(lambda: shown.inner_text().lower() == "driving")
 
 
 def test_without_ar_the_pads_move_it(leader, page):

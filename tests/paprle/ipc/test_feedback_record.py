@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from paprle.contracts.kit.leader_group import list_rows
 from paprle.contracts.types import Feedback, LeaderInfo, SessionState
-from paprle.ipc.feedback_record import pack_feedback, unpack_feedback
+from paprle.ipc.feedback_record import (
+    MOST_WORDS,
+    pack_feedback,
+    unpack_feedback,
+)
 
 INFOS = {"left": LeaderInfo(limbs=("arm",)), "both": LeaderInfo(limbs=("a", "b"))}
 ROWS = list_rows(INFOS)
@@ -39,3 +45,13 @@ def test_nobody_is_engaged_while_the_session_is_not():
     heard = unpack_feedback(pack_feedback(said, np.array([0, 1, 2])), ROWS["both"])
 
     assert not heard.is_engaged
+
+
+def test_a_reason_of_standing_crosses_cut_to_one_sentence():
+    said = Feedback(stamp_ns=7, state=SessionState.ENGAGED, episode=0, is_engaged=True)
+    driver = np.array([0, 1, 2])
+    for reason in ("", "arm kept clear of itself: link2 and link6", "é" * 300):
+        record = pack_feedback(replace(said, standing=reason), driver)
+        heard = unpack_feedback(record, ROWS["both"]).standing
+        assert reason.startswith(heard)
+        assert len(heard.encode()) >= min(len(reason.encode()), MOST_WORDS - 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,7 +12,7 @@ from sessions_view import make_view
 from paprle.cli.doctor import resolve_leader
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.session_view import HeldHand
-from paprle.contracts.types import GateState
+from paprle.contracts.types import GateState, SessionState
 from paprle.hosts.operator.operator_messages import NEWS, NEWS_DTYPE, News
 from paprle.hosts.operator.terminal import Operator
 from paprle.hosts.plan import make_robot
@@ -27,6 +29,8 @@ from paprle.ipc.ports import Latest, make_ports
 from paprle.ipc.process import Role
 from paprle.ipc.records import pose_to_row
 from paprle.link.remote_leader.robot_view import pack_view
+from paprle.observers.view.view_json import Shown
+from paprle.testing.samples import make_feedback
 
 MS = 1_000_000
 L = pin.utils.rotate("z", np.pi / 2)
@@ -46,8 +50,9 @@ class Told:
         fds = {name: port.fd for name, port in ports.items()}
         self.reader = HeardReader(Role({}, fds), robot)
 
-    def write(self, view, came_ns=0, offset_ns=0, predicted=None, held=()):
-        data = pack_view(view, None, 5)
+    def write(self, view, came_ns=0, offset_ns=0, predicted=None, held=(), standing=""):
+        told = replace(make_feedback(view.state), standing=standing)
+        data = pack_view(view, told, 5)
         stamps = came_ns, offset_ns
         self.box.write(pack_heard(data, stamps, predicted or {}, set(held)))
 
@@ -135,6 +140,17 @@ def test_a_hand_that_is_beyond_all_records_is_left_out(robot):
 
     assert view.mirror.q == pytest.approx(q)
     assert view.mirror.held == ()
+
+
+def test_a_robot_that_does_not_move_is_held_on_the_operators_page(robot):
+    told, q = Told(robot), np.array(robot.home)
+    view = look(robot, q, state=SessionState.ENGAGED)
+    told.write(view, standing="arm: link2 kept clear of link6")
+
+    shown = Shown(robot).make(told.reader.read(100 * MS))
+
+    assert shown["word"] == "Held"
+    assert "link2 kept clear of link6" in str(shown)
 
 
 def test_why_the_gate_holds_it_crosses_in_words(robot):

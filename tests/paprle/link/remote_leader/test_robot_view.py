@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sessions_view import make_view
 
 from paprle.contracts.gate_status import GATE_NUMBERS, GateStatus
 from paprle.contracts.session_view import HeldHand
+from paprle.contracts.types import SessionState
 from paprle.link.remote_leader.robot_view import pack_view, unpack_view
+from paprle.testing.samples import make_feedback
 
 POSE = np.array([0.1, -0.2, 0.3, 0.0, 0.6, 0.0, 0.8])
 WAY = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0])
@@ -61,3 +65,15 @@ def test_every_number_of_the_gate_crosses():
     got = unpack_view(pack_view(make_view(status=GateStatus(**told)), None, 5))
 
     assert got.numbers == told
+
+
+def test_a_reason_of_standing_crosses_beside_the_gates():
+    view = make_view(reasons=("position of joint2",))
+    told = replace(
+        make_feedback(SessionState.ENGAGED), standing="arm out of reach, 20 mm"
+    )
+
+    got = unpack_view(pack_view(view, told, 5))
+
+    assert (got.why, got.standing) == ("position of joint2", "arm out of reach, 20 mm")
+    assert unpack_view(pack_view(view, None, 5)).standing == ""
