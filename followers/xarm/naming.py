@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paprle.contracts.types import Vec
-from paprle.hardware.xarm.arm import Identity
+from paprle.hardware.xarm.identity import Identity
 
 _KINDS: Mapping[str, tuple[int, frozenset[int]]] = {
     "xarm5": (5, frozenset({5})),

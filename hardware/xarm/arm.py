@@ -39,6 +39,7 @@ from paprle.hardware.xarm.conditions import (
     judge_error,
 )
 from paprle.hardware.xarm.gripper import Gripper
+from paprle.hardware.xarm.identity import Identity, read_identity
 from paprle.hardware.xarm.reports import Details, Motion, Reports
 
 CONTROL = 502  # spec: TCP port; the SDK knows no other
@@ -85,16 +86,6 @@ class XArmSettings:
     sensitivity: int | None = None
     payload: float | None = None
     payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Joints, type, serial number and firmware."""
-
-    axis: int
-    kind: int
-    serial: str
-    firmware: tuple[int, int, int]
 
 
 class XArm(VendorArm):
@@ -150,16 +141,12 @@ class XArm(VendorArm):
                 "look at its cable, power and address"
             ) from err
         self._api = api = self._connect()
-        major, minor, patch = (int(x) for x in api.version_number)
-        firmware = (major, minor, patch)
-        self.identity = Identity(
-            int(api.axis), int(api.device_type), str(api.sn or ""), firmware
-        )
-        if firmware < OLDEST or api.axis != settings.n:
+        self.identity = who = read_identity(api)
+        if who.firmware < OLDEST or who.axis != settings.n:
             raise ArmError(
                 f"{self.name}: expected an arm of {settings.n} joints and firmware "
-                f"{'.'.join(map(str, OLDEST))} or newer, got {api.axis} joints and "
-                f"{'.'.join(map(str, firmware))}"
+                f"{'.'.join(map(str, OLDEST))} or newer, got {who.axis} joints and "
+                f"{'.'.join(map(str, who.firmware))}"
             )
         return self.identity
 

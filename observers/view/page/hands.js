@@ -5,6 +5,7 @@
 
 import { DeadMan } from "./deadman.js";
 import { fill, make } from "./elements.js";
+import { Gamepad } from "./gamepad.js";
 
 const $ = (id) => document.getElementById(id);
 const FREEDOMS = ["x", "y", "z", "roll", "pitch", "yaw", "gripper"];
@@ -17,7 +18,6 @@ export const MOVES = {
   PageDown: ["down", "PgDn"], u: ["roll −", "u"], o: ["roll +", "o"], i: ["pitch +", "i"], k: ["pitch −", "k"], j: ["yaw +", "j"],
   l: ["yaw −", "l"],
 };
-const DEAD_ZONE = 0.15; // of a stick: worn ones rest within it
 const GRIPPER = 1.0; // [1/s] openings a second, by keys
 const FRAME = 1000 / 60;
 const GOES_ITSELF = ["INIT", "HOMING", "RESETTING", "CLOSING", "STOPPED"]; // nobody moves it by hand
@@ -45,9 +45,9 @@ export class Hands {
     this.emits = "";
     this.isOperator = this.isStanding = false;
     this.last = performance.now();
-    this.wasPad = false;
     this.deadMan = new DeadMan(() => this.showHold(), () => !document.hasFocus());
     this.deadMan.attach($("hold"));
+    this.pad = new Gamepad(this.deadMan);
     // drawing may stop in a page that nobody sees; then there is silence, and the robot brakes
     setInterval(() => this.step(), FRAME);
   }
@@ -195,23 +195,9 @@ export class Hands {
 
   // The left stick is forward and left, the right one up and yaw; a shoulder button is the dead-man.
   readPad() {
-    const pad = [...(navigator.getGamepads?.() ?? [])].find((one) => one?.mapping === "standard");
-    $("pad").textContent = pad ? `Game controller: ${pad.id}; hold L1 to move` : "";
-    if (!pad) {
-      if (this.wasPad) this.deadMan.release();
-      this.wasPad = false;
-      return [];
-    }
-    const isHeld = pad.buttons[4]?.pressed ?? false;
-    if (isHeld !== this.wasPad) {
-      if (isHeld && this.isOperator) this.deadMan.hold();
-      else this.deadMan.release();
-      this.wasPad = isHeld;
-    }
-    const stick = (i) => (Math.abs(pad.axes[i] ?? 0) > DEAD_ZONE ? pad.axes[i] : 0);
-    const button = (i) => pad.buttons[i]?.value ?? 0;
-    return [-stick(1), -stick(0), -stick(3), button(15) - button(14), button(12) - button(13), -stick(2),
-      button(6) - button(7)];
+    const [name, deflections] = this.pad.read(this.isOperator);
+    $("pad").textContent = name && `Game controller: ${name}; hold L1 to move`;
+    return deflections;
   }
 
   step(mustLeave = false) {

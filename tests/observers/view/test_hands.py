@@ -203,18 +203,50 @@ def test_a_game_controller_of_the_browser_moves_while_its_shoulder_is_held(hands
         """() => {
           const rest = () => ({ pressed: false, value: 0 });
           window.buttons = Array.from({ length: 17 }, rest);
-          const axes = [0, -1, 0.5, 0.1], { buttons } = window;
-          window.pad = { id: "emulated", mapping: "standard", axes, buttons };
+          const axes = [0, 0, -1, 0.1], { buttons } = window;
+          window.pad = { index: 1, id: "emulated", mapping: "standard", axes, buttons };
           navigator.getGamepads = () => [null, window.pad];
         }"""
     )
     page.locator("#pad", has_text="emulated; hold L1 to move").wait_for()
+    page.wait_for_timeout(100)
+    page.evaluate("window.pad.axes[1] = -1")
     assert not view.wishes.hands.is_held, "a stick alone moves nothing"
     page.evaluate("window.buttons[4].pressed = true")
     wait_for(lambda: view.wishes.hands.is_held)
-    forward, _, up, _, _, yaw, _ = view.wishes.hands.axes[0]
-
-    assert (forward, up, yaw) == (1.0, 0.0, -0.5), "a worn stick rests within 0.15"
+    wait_for(lambda: view.wishes.hands.axes[0][0] == 1.0)
+    _, _, up, _, _, yaw, _ = view.wishes.hands.axes[0]
+    assert up == 0.0, "a worn stick rests within 0.15"
+    assert yaw == 0.0, "a stick that was never seen at rest moves nothing"
+    page.evaluate("window.pad.axes[2] = 0")
+    page.wait_for_timeout(100)
+    page.evaluate("window.pad.axes[2] = 0.5")
+    wait_for(lambda: view.wishes.hands.axes[0][5] == -0.5)
     page.evaluate("navigator.getGamepads = () => []")
     wait_for(lambda: not view.wishes.hands.is_held)
+
+
+def test_a_game_controller_that_comes_back_held_counts_after_a_release(hands):
+    page, view = hands.page, hands.view
+    page.evaluate(
+        """() => {
+          const rest = () => ({ pressed: false, value: 0 });
+          window.buttons = Array.from({ length: 17 }, rest);
+          const axes = [0, 0, 0, 0], { buttons } = window;
+          window.pad = { index: 0, id: "emulated", mapping: "standard", axes, buttons };
+          window.buttons[4].pressed = true;
+          navigator.getGamepads = () => [window.pad];
+        }"""
+    )
+    for _ in range(2):  # plugged in, and plugged in again, with L1 down
+        page.locator("#pad", has_text="emulated; hold L1 to move").wait_for()
+        page.wait_for_timeout(200)
+        assert not view.wishes.hands.is_held
+        page.evaluate("window.buttons[4].pressed = false")
+        page.wait_for_timeout(100)
+        page.evaluate("window.buttons[4].pressed = true")
+        wait_for(lambda: view.wishes.hands.is_held)
+        page.evaluate("navigator.getGamepads = () => []")
+        wait_for(lambda: not view.wishes.hands.is_held)
+        page.evaluate("navigator.getGamepads = () => [window.pad]")
     page.evaluate("delete navigator.getGamepads")
