@@ -207,6 +207,11 @@ class VirtualSession:
         """Whether the robot mostly did not follow."""
         return self._progress.was_left
 
+    @property
+    def standing(self) -> list[str]:
+        """Limbs that stand although asked to move, with reasons."""
+        return self._progress.standing
+
     def _tick(self, status: Record) -> tuple[Record, bool]:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -35,20 +35,24 @@ class Stand(NamedTuple):
 class _Group:
     def __init__(self, name: str, limb: int, own: Ints, *, is_arm: bool) -> None:
         self.name, self.limb, self.own, self.is_arm = name, limb, own, is_arm
-        self._at: Vec | None = None
-        self._moved_ns = self._asked_ns = 0
+        self._asked_ns = 0
+        self._seen: deque[tuple[int, Vec]] = deque()  # of the last half second
 
     def update(self, q_cmd: Vec, now_ns: int, *, is_asked: bool) -> None:
-        if self._at is None or float(np.abs(q_cmd - self._at).max()) > _STILL:
-            self._at, self._moved_ns = np.array(q_cmd), now_ns
+        self._seen.append((now_ns, np.array(q_cmd)))
+        while len(self._seen) > 1 and now_ns - self._seen[1][0] >= _AFTER_NS:
+            self._seen.popleft()
         if not is_asked:
             self._asked_ns = now_ns
 
     def forget(self) -> None:
-        self._at = None
+        self._seen.clear()
 
     def is_still(self, now_ns: int) -> bool:
-        return now_ns - self._moved_ns >= _AFTER_NS
+        if not self._seen or now_ns - self._seen[0][0] < _AFTER_NS:
+            return False
+        q_cmd = self._seen[-1][1]
+        return all(float(np.abs(q - q_cmd).max()) <= _STILL for _, q in self._seen)
 
     def stands(self, now_ns: int) -> bool:
         return self.is_still(now_ns) and now_ns - self._asked_ns >= _AFTER_NS
