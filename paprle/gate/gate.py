@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.settings.jerk import LONGEST_TURNING
 from paprle.contracts.types import RobotInfo, Vec, readonly
+from paprle.contracts.validation.check import check_made
 from paprle.gate.contact.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
 from paprle.gate.contact.broad_phase import (
     add_straying,

@@ -13,7 +13,6 @@ import pinocchio as pin
 import yaml  # type: ignore[import-untyped]
 
 from paprle.config import known_names, resolve
-from paprle.config.fields import read_defaults, read_fields, to_plain
 from paprle.config.files import EVERYWHERE
 from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError, suggest
@@ -24,6 +23,7 @@ from paprle.contracts.settings.core import (
     RobotSettings,
 )
 from paprle.contracts.settings.limits import LimitSettings
+from paprle.contracts.validation.fields import read_defaults, read_fields, to_plain
 from paprle.plugins import find_plugin, is_name, load_config_class
 from paprle.robot import RobotModel
 from paprle_lab.onboarding.joined.limits import BY_JOINT, join_limits
