@@ -12,6 +12,7 @@ import yaml
 
 from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS
 
+pytestmark = pytest.mark.lint
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("paprle", "paprle_lab", "paprle_emulators", "hardware", *PLUGIN_FOLDERS)
 LONGEST = 450

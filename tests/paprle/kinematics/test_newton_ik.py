@@ -20,6 +20,7 @@ from arms import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import require
 
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
@@ -163,8 +164,7 @@ def test_position_comes_first_on_a_four_joint_arm():
 
 
 def test_recorded_hand_is_tracked_by_piper_within_a_micrometre():
-    if not MOTION.exists():
-        pytest.skip(f"needs {MOTION}")
+    require(MOTION, "run make data")
     with MOTION.open() as file:
         rows = list(csv.DictReader(file))
     limb = load_limb("piper")

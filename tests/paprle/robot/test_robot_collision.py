@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from public_robots import PUBLIC
+from shared_data import require
 
 from paprle.contracts.settings.core import GripperSettings, LimbSettings, RobotSettings
 from paprle.robot import RobotModel
@@ -217,9 +218,7 @@ def test_links_with_meshes_alone_are_named(
 
 @pytest.mark.long
 def test_touch_and_clearance_agree_on_a_public_robot() -> None:
-    path = PUBLIC / "baxter_description/urdf/baxter.urdf"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
+    path = require(PUBLIC / "baxter_description/urdf/baxter.urdf")
     robot = RobotModel.from_urdf(path)
     qs = np.random.default_rng(0).uniform(robot.q_min, robot.q_max, (100, 17))
 

@@ -10,6 +10,7 @@ import pytest
 from omegaconf import OmegaConf
 from public_robots import PUBLIC, SHARED
 from pydantic import TypeAdapter
+from shared_data import require
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.core import RobotSettings
@@ -51,9 +52,9 @@ ROBOTS = [
         marks=pytest.mark.nightly,
     ),
     PUBLIC / "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
-    SHARED / "piper.urdf",
-    SHARED / "g1_29dof.urdf",
-    SHARED / "papras_7dof_2arm_table.urdf",
+    SHARED / "urdf/piper.urdf",
+    SHARED / "urdf/g1_29dof.urdf",
+    SHARED / "urdf/papras_7dof_2arm_table.urdf",
 ]
 
 
@@ -63,8 +64,7 @@ def describe(tmp_path_factory):
 
     @cache
     def write(urdf: Path):
-        if not urdf.is_file():
-            pytest.skip(f"{urdf} is not here")
+        require(urdf, "pip install example-robot-data, or make data")
         return write_new_robot(urdf, tmp_path_factory.mktemp(urdf.stem), "new")
 
     return write
