@@ -28,9 +28,8 @@ MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built by the tool that pyproject.toml names, from a clean copy."""
-    build = pytest.importorskip("hatchling.build")
+def copy(tmp_path_factory):
+    """A clean copy of the checkout."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
         cwd=WORKSPACE, capture_output=True, text=True, check=False,
@@ -42,13 +41,23 @@ def wheel(tmp_path_factory):
         if (WORKSPACE / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(WORKSPACE / name, copy / name, follow_symlinks=False)
-    out = tmp_path_factory.mktemp("dist")
+    return copy
+
+
+def build(copy, out, kind="wheel"):
+    """Build by the tool that pyproject.toml names."""
+    builder = pytest.importorskip("hatchling.build")
     here = Path.cwd()
     os.chdir(copy)  # where a builder of PEP 517 looks
     try:
-        return out / build.build_wheel(str(out))
+        return out / getattr(builder, f"build_{kind}")(str(out))
     finally:
         os.chdir(here)
+
+
+@pytest.fixture(scope="module")
+def wheel(copy, tmp_path_factory):
+    return build(copy, tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +146,13 @@ def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "autopilot → piper in kinematic, 100 [Hz]" in done.stdout
+
+
+def test_an_editable_install_copies_no_folder(copy, tmp_path):
+    with zipfile.ZipFile(build(copy, tmp_path, "editable")) as archive:
+        names = [n for n in archive.namelist() if ".dist-info/" not in n]
+
+    assert sorted(names) == ["_paprle.pth", "paprle/py.typed"]
 
 
 def test_site_packages_gains_two_packages_and_no_more(unpacked):
