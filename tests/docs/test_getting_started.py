@@ -71,7 +71,7 @@ def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
 
 
 @pytest.mark.nightly
-def test_what_the_readme_types_after_a_session_works(tmp_path):
+def test_commands_of_the_readme_after_a_session_work(tmp_path):
     (session,) = [
         words for words in README if words[0] == "run" and "leader=web" in words
     ]

@@ -58,7 +58,7 @@ def test_unknown_name_gets_a_suggestion_and_the_list():
 @pytest.mark.parametrize(
     "name", ["os.system", "../leaders", "", "a b", "Autopilot", "os:system", "é"]
 )
-def test_what_is_no_name_is_unknown_and_never_imported(name):
+def test_an_invalid_name_is_unknown_and_never_imported(name):
     with pytest.raises(PluginNotFound):
         find_plugin("leader", name)
 

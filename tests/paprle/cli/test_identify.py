@@ -44,7 +44,7 @@ def read_rig(site, **other):
     return resolve(words, site).feedback.rig
 
 
-def test_what_was_found_joins_what_the_site_says(site):
+def test_identified_values_join_those_of_the_site(site):
     path = path_of(site)
     path.parent.mkdir()
     path.write_text("session: {rate: 100}\nfeedback: {rig: {dead_time: 0.03}}\n")
@@ -62,7 +62,7 @@ def test_what_was_found_joins_what_the_site_says(site):
     }
 
 
-def test_what_was_measured_is_used_by_the_rig_it_was_measured_with(site):
+def test_measured_values_are_used_by_the_same_rig(site):
     write_site(path_of(site), {**OF_LEADER, **OF_FOLLOWER}, NAMES)
 
     rig = read_rig(site)

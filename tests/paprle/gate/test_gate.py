@@ -152,7 +152,7 @@ def make_circle(n, ddq_max, phase):
     return ddq_max / omega**2 * (np.sin(omega * t + phase) - np.sin(phase))
 
 
-def test_what_moves_within_the_limits_is_caught_up_with_and_followed_to_the_bit():
+def test_a_motion_within_the_limits_is_followed_to_the_bit():
     robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
     gate = Gate(robot, h=H)
     targets = np.column_stack([make_circle(600, 8.0, p) for p in (0.4, 1.9)])
@@ -258,7 +258,7 @@ def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
     assert gate.dq_cmd == pytest.approx(speeds - gate.ddq_max * H)
 
 
-def test_who_leaves_reduced_mode_has_its_limits_back_and_no_more():
+def test_the_end_of_reduced_mode_restores_the_limits_and_no_more():
     gate = Gate(make_robot_info(1), GateSettings(tool_speed=0.1), h=H)
 
     gate.reduce(is_reduced=True)

@@ -38,7 +38,7 @@ def test_efforts_do_the_same_work_on_both_sides():
     assert mirror.efforts(tau) @ dq_leader == pytest.approx(tau @ dq_robot)
 
 
-def test_what_is_not_measured_stays_so_joint_by_joint():
+def test_unmeasured_efforts_stay_unmeasured_joint_by_joint():
     mirror = JointMirror([Link(0, 0, 1.0, 0.0), Link(1, 1, 1.0, 0.0)], 2)
     tau = mirror.efforts(np.array([np.nan, 2.0]))
 
@@ -246,7 +246,7 @@ def follow(model, off, duration=0.6):
     ],
     ids=["free", "gripper", "arm"],
 )
-def test_what_a_gripper_holds_is_no_contact_of_an_arm(off, is_free):
+def test_a_held_object_is_no_contact_of_an_arm(off, is_free):
     model = FollowerModel(RigSettings(), NAMES, PARTS)
     follow(model, off)
 

@@ -43,7 +43,7 @@ def peer():
 
 
 @pytest.mark.parametrize("way", [0.0, 0.02, 0.5, 0.999, 1.001, 2.5, 20.0])
-def test_what_was_just_sent_is_as_old_as_the_round_trip(peer, way):
+def test_a_fresh_message_is_as_old_as_the_round_trip(peer, way):
     peer.way = way
 
     assert peer.compute_age(peer.hear(100)) == pytest.approx(2 * way * 1e9, abs=2)
@@ -54,7 +54,7 @@ def test_no_age_is_known_before_the_first_round_trip(peer):
     assert peer.compute_age(peer.hear()) == pytest.approx(40e6)
 
 
-def test_what_is_told_after_a_slow_first_datagram_is_placed_at_once(peer):
+def test_a_time_after_a_slow_first_datagram_is_right_at_once(peer):
     peer.way = 0.1
     peer.hear()
     peer.way = 0.02

@@ -254,7 +254,7 @@ def test_a_target_that_no_rotation_leads_to_moves_nothing(R):
 
 
 @pytest.mark.parametrize("max_step", [-0.1, math.nan])
-def test_a_step_that_is_none_is_refused(max_step):
+def test_an_invalid_step_is_refused(max_step):
     limb = load_limb("piper")
 
     with pytest.raises(CommandError, match="ik: expected max_step of 0 or more"):

@@ -49,7 +49,7 @@ def met():
     ],
     ids=lambda payload: repr(payload[:24]),
 )
-def test_a_sealed_report_that_is_none_is_counted(met, payload):
+def test_an_invalid_sealed_report_is_counted(met, payload):
     met.near.reports.clear()
     before = met.near.refused["malformed"]
 
@@ -59,7 +59,7 @@ def test_a_sealed_report_that_is_none_is_counted(met, payload):
     assert met.near.reports == []
 
 
-def test_a_report_is_heard_after_one_that_is_none(met):
+def test_a_report_after_an_invalid_one_is_read(met):
     met.near.reports.clear()
     tell(met, Kind.REPORT, b"no JSON", from_robot=True)
     said = {"event": "trouble", "message": "hot", "lag": None, "what": [1]}

@@ -110,7 +110,7 @@ def test_an_automatic_leader_goes_on_by_itself_after_it_engaged_again():
     ],
     ids=["overtaking", "doubled", "bad"],
 )
-def test_what_is_doubled_lost_or_late_is_no_jump(wire):
+def test_doubled_lost_or_late_packets_are_no_jump(wire):
     session = drive(make(**wire))
 
     session.move(300, speed=0.2).move(300, speed=-0.2)
@@ -250,9 +250,7 @@ def test_a_gate_whose_stamps_lie_is_a_silent_gate(far_away, lie):
     ],
     ids=["empty", "short", "made up", "tag", "bit", "large", "again"],
 )
-def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
-    far_away, make_data, why
-):
+def test_an_old_sealed_packet_is_only_counted(far_away, make_data, why):
     captured = far_away.up.seen[-20]
     before = far_away.far.refused.copy()
 
@@ -261,7 +259,7 @@ def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
     assert far_away.far.refused - before == {why: 1}
 
 
-def test_what_was_captured_in_another_session_opens_nothing(far_away):
+def test_packets_of_another_session_open_nothing(far_away):
     far_away.far.close()
     for data in far_away.up.seen:
         far_away.far.receive([data], far_away.clock())

@@ -114,7 +114,7 @@ FLANGE = (
 
 
 @pytest.mark.parametrize("home, n_pairs", [(0.0, 0), (1.5, 1)])
-def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
+def test_bodies_fixed_to_neighbours_may_touch_at_their_joint(
     tmp_path: Path, home: float, n_pairs: int
 ) -> None:
     # two balls beside a joint: fixed to its links, they touch at 0 and not at 1.5
@@ -140,7 +140,7 @@ def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
     )
 
 
-def test_what_touches_at_home_with_two_joints_between_is_checked(
+def test_bodies_two_joints_apart_that_touch_at_home_are_checked(
     tmp_path: Path,
 ) -> None:
     far = link("base", BALL, xyz="3.1 0 0")  # touches the tip of a stretched arm only

@@ -180,7 +180,7 @@ def test_an_arm_that_hangs_by_its_sag_comes_along_and_one_that_hangs_more_does_n
     assert session.watch.session.is_most == (abs(share) > 1.0)
 
 
-def test_what_the_robot_is_kept_clear_of_is_named_with_its_limb(lock_step):
+def test_the_body_that_the_robot_avoids_is_named_with_its_limb(lock_step):
     scene = {name: SceneBodySettings(**body) for name, body in WALL.items()}
     session = lock_step(scene=scene).engage().track(scene)
     drive(session, (1.0, 0.0, 0.0), 400, 0.2)

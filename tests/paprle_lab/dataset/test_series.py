@@ -52,7 +52,7 @@ def test_the_neighbours_of_an_instant_are_the_nearest_usable_samples(blocks, ins
             assert around.after is None or around.after_ns == after[0]
 
 
-def test_what_cannot_be_used_is_counted_and_repeats_are_not():
+def test_unusable_samples_are_counted_and_repeats_are_not():
     series = make([[(1, True), (1, True), (3, True), (2, True), (4, False)]])
 
     assert series.find(5).before_ns == 3

@@ -29,7 +29,7 @@ def test_a_wrong_answer_is_asked_again():
     assert Person("perhaps", "no").agrees("so?") is False
 
 
-def test_nobody_is_asked_where_defaults_are_taken():
+def test_defaults_replace_questions_in_a_brief_dialogue():
     person = Person(is_brief=True)
 
     assert person.choose("which", ["a", "b"], 1) == 1

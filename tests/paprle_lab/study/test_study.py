@@ -177,7 +177,7 @@ def test_mistakes_of_a_plan_are_told(tmp_path, capsys, change, told):
 
 
 @pytest.mark.parametrize("value", [900, 3.5, "many", True])
-def test_answers_that_are_none_are_told_not_scored(planned, tmp_path, capsys, value):
+def test_invalid_answers_are_reported_and_not_scored(planned, tmp_path, capsys, value):
     participant = next(iter(read_orders(planned)))
     answers = {"games": value, "ar": 2}
     spoiled = planned / "participants" / participant / "before_experience.json"

@@ -91,7 +91,7 @@ def spoil_frame(table):
         (spoil_frame, "units: target and kinematic positions are 1.04 m apart"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told(copied, capsys, spoil, told):
+def test_mistakes_of_a_file_are_reported(copied, capsys, spoil, told):
     path = copied / "U03/arpose/circle_1.csv"
     path.unlink()
     table = make_table(rate=100.0)

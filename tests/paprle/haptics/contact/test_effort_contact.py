@@ -118,7 +118,7 @@ def test_the_full_effort_is_a_setting(full):
     assert drive.go(0.2, [0.0] * 3, 16.0)[-1] == pytest.approx(16.0 / full, rel=0.05)
 
 
-def test_what_is_not_measured_is_not_felt():
+def test_an_unmeasured_effort_is_not_felt():
     touch = Touch(A, FULL)
 
     assert touch.step(np.full(3, np.nan), np.zeros(3), H) is None

@@ -102,7 +102,7 @@ def test_images_for_which_there_is_no_time_are_counted():
 
 
 @pytest.mark.long
-def test_how_a_camera_does_is_told_once_an_episode_and_when_it_changes():
+def test_a_cameras_health_is_reported_once_an_episode_and_on_change():
     recorder = Recorder()
     told = []
     recorder.tell(1, True)
@@ -125,7 +125,7 @@ def test_how_a_camera_does_is_told_once_an_episode_and_when_it_changes():
     ]
 
 
-def test_what_its_thread_failed_of_is_kept():
+def test_the_failure_of_the_thread_is_kept():
     recorder = Recorder()
     recorder.tell(1, True)
     recorder.film.offer(Frame(1, IMAGE, DEPTH))

@@ -115,7 +115,7 @@ def test_an_observer_waits_for_a_loop_that_is_late_and_draws_what_is_new():
     assert 5.0 < began_ns % host.period / MS < 5.5
 
 
-def test_nobody_waits_for_a_loop_that_is_gone():
+def test_a_dead_loop_delays_no_other():
     host = Host(draws=(4,))
     host.run(120)
     began_ns = [host.draw(0) for _ in range(3)]
@@ -124,7 +124,7 @@ def test_nobody_waits_for_a_loop_that_is_gone():
     assert began_ns[-1] % host.period < 8 * MS
 
 
-def test_what_somebody_does_at_a_page_is_told_between_two_turns_too():
+def test_input_at_a_page_is_passed_on_between_two_turns_too():
     host = Host(draws=(4,))
     host.run(120)
     for _ in range(60):

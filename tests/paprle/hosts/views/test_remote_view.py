@@ -137,7 +137,7 @@ def test_a_hand_that_is_beyond_all_records_is_left_out(robot):
     assert view.mirror.held == ()
 
 
-def test_why_the_gate_holds_it_crosses_in_words(robot):
+def test_the_reason_of_a_hold_crosses_in_words(robot):
     told, q = Told(robot), np.array(robot.home)
     view = look(robot, q, gate_state=GateState.HOLD, latched="silence")
     told.write(view)

@@ -297,7 +297,7 @@ def test_events_of_cameras_stand_among_the_others(
 
 
 @pytest.mark.parametrize(("share", "least"), [(0.7, 0), (0.9, 0), (0.999, 8)])
-def test_what_was_written_before_a_kill_can_be_read(record, tmp_path, share, least):
+def test_footage_before_a_kill_can_be_read(record, tmp_path, share, least):
     stamps = record(end_it=False)
     path = tmp_path / "episode_000000.mcap"
     data = path.read_bytes()

@@ -235,7 +235,7 @@ def test_a_slide_that_nothing_bounds_is_refused(tmp_path: Path) -> None:
         make_bodies(robot, GateSettings())
 
 
-def test_why_pairs_are_left_out_is_said(tmp_path: Path) -> None:
+def test_omitted_pairs_have_a_reason(tmp_path: Path) -> None:
     robot = make_robot(tmp_path, ignore_collisions=(("base", "hand"),))
     left_out = robot.make_collision_model(SCENE).left_out
 

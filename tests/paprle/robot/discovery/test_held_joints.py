@@ -101,7 +101,7 @@ def test_a_moving_base_is_no_part_of_the_arm(base, n_joints, tmp_path):
     assert find(write(tmp_path, [*base, *ARM])) == {"arm": n_joints}
 
 
-def test_what_holds_is_told_by_new_robot_and_by_each_start(tmp_path):
+def test_held_joints_are_reported_by_new_robot_and_by_each_start(tmp_path):
     urdf = write(tmp_path, [X, Y, TURN, *ARM, *make_hand("a3_l")])
 
     report = write_new_robot(urdf, tmp_path / "out", "robot")
