@@ -12,7 +12,7 @@ from paprle.config import resolve
 from paprle.config.folders import VARIABLE
 from paprle.contracts.errors import DeviceError
 from paprle.hosts.virtual import VirtualSession
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 
 pytestmark = pytest.mark.long
 BOTH = (
@@ -56,7 +56,7 @@ def split(session, commands):
 
 
 def judge(session, commands):
-    limits = Limits.of(session.plan.robot.info, 1e-9 * session.gate_ns)
+    limits = JudgedLimits.of(session.plan.robot.info, 1e-9 * session.gate_ns)
     verdict = check_commands(commands, limits, q_start=commands[0])
     assert verdict.is_ok, str(verdict)
 

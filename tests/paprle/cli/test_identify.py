@@ -14,7 +14,7 @@ from paprle.config import resolve
 from paprle.config.measured import say_others
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import FollowerInfo
-from paprle.haptics.identify import Lag
+from paprle.haptics.identify import FollowerLag
 from paprle.haptics.stability.check import Delays
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_feedback
@@ -116,7 +116,7 @@ def test_a_site_with_a_friction_of_nothing_is_refused(site):
 def test_the_slowest_joint_counts_where_stability_is_judged(site):
     """Not the middle one; in the model of free motion each has its own."""
     lags = {"joint1": (0.01, 0.02), "joint2": (0.03, 0.01), "joint3": (0.02, 0.06)}
-    found = summarise_lags({name: Lag(*lag, 0.1) for name, lag in lags.items()})
+    found = summarise_lags({name: FollowerLag(*lag, 0.1) for name, lag in lags.items()})
     write_site(path_of(site), found, NAMES)
 
     rig = read_rig(site)

@@ -11,7 +11,7 @@ from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.testing.robots import make_robot_info
 
 H = 0.005  # [s]
@@ -19,7 +19,7 @@ BAD = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324)
 
 
 def judge(commands, robot, h=H, q_start=None):
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min,
         q_max=robot.q_max,
         dq_max=robot.dq_max,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.ipc.peer_clock import PeerClock
-from paprle.link.packets import Kind, Packet
+from paprle.link.packets import DatagramKind, Packet
 
 SKEW_NS = 5_000_000_000_000
 H_NS = 5_000_000
@@ -24,7 +24,7 @@ class Peer:
         way_ns = int(self.way * 1e9)
         echo_ns = self.now_ns - 2 * way_ns if is_answer else 0
         stamp_ns = self.now_ns - way_ns + SKEW_NS
-        return Packet(Kind.SETPOINT, 1, stamp_ns, echo_ns, 0, b"")
+        return Packet(DatagramKind.SETPOINT, 1, stamp_ns, echo_ns, 0, b"")
 
     def hear(self, n=1, *, is_answer=True):
         for _ in range(n):

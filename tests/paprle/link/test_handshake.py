@@ -9,7 +9,7 @@ from lock_step import H_NS
 from paprle.link.batch_compression import AT_ONCE
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_second_session_is_refused_with_words(session):
 
 
 def test_a_greeting_that_is_played_again_is_hardly_answered(session):
-    hello = next(data for data in session.up.seen if data[3] == Kind.HELLO)
+    hello = next(data for data in session.up.seen if data[3] == DatagramKind.HELLO)
     now, n_answers = session.clock(), 0
 
     for k in range(1000):  # within a second

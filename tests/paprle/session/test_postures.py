@@ -16,7 +16,7 @@ from benchmarks.branches import follow, make_motion
 from paprle.contracts.settings.core import GateSettings, IkSettings, SceneBodySettings
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import pose_to_row, row_to_pose
-from paprle.session.postures import Postures, Wanted
+from paprle.session.postures import PostureGoal, Postures
 
 pytestmark = pytest.mark.long
 
@@ -89,7 +89,7 @@ def test_an_arm_with_joints_to_spare_begins_where_ticks_follow_all_of_a_path(see
     postures = Postures(robot, GateSettings(), IkSettings())
     T, home = {"arm": row_to_pose(path[0, 1:])}, robot.home
 
-    start = postures.find_start(Wanted(home, home, T, {"arm": path}, {}, False))
+    start = postures.find_start(PostureGoal(home, home, T, {"arm": path}, {}, False))
 
     assert start.choices["arm"].share == 1.0
     assert follow(robot, limb, path, limb.take(start.q)) > 0.995

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paprle.observation.columns import unwrap_rotation
 from paprle.recording.video.pictures import RecordedPicture
-from paprle_lab.dataset.film import Film
+from paprle_lab.dataset.film import OrderedPictures
 from paprle_lab.dataset.series import Series
 
 
@@ -61,7 +61,9 @@ def test_unusable_samples_are_counted_and_repeats_are_not():
 
 def film(stamps, size=(2, 2)):
     image = np.zeros((2, 2, 3), np.uint8)
-    return Film(iter([RecordedPicture(stamp, image) for stamp in stamps]), size)
+    return OrderedPictures(
+        iter([RecordedPicture(stamp, image) for stamp in stamps]), size
+    )
 
 
 def test_the_nearest_picture_is_picked_and_the_rest_counted():
@@ -80,7 +82,7 @@ def test_the_nearest_picture_is_picked_and_the_rest_counted():
 )
 def test_pictures_that_are_broken_or_go_back_are_left_out(bad):
     image = np.zeros((2, 2, 3), np.uint8)
-    one = Film(
+    one = OrderedPictures(
         iter([RecordedPicture(10, image), bad, RecordedPicture(20, image)]), (2, 2)
     )
 

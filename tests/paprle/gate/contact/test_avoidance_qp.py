@@ -11,7 +11,7 @@ from paprle.contracts.settings.core import GateSettings
 from paprle.gate.contact import avoidance_qp
 from paprle.gate.contact.avoidance_qp import (
     SOLVERS,
-    Problem,
+    AvoidanceProblem,
     solve_avoidance_qp,
     solve_limb_by_limb,
 )
@@ -29,7 +29,7 @@ def solve_outside(*problem):
 
 def pose(wanted, low, high, rows, allowed):
     """Return a problem whose joints all count the same."""
-    return Problem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
+    return AvoidanceProblem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
 
 
 @pytest.mark.parametrize("sides", [[1.0], [1.0, -1.0]])
@@ -130,7 +130,7 @@ def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
     problem = [one, -one, one, one[None], one, one[None]]
     problem[place] = problem[place] * bad
 
-    assert solve_avoidance_qp(lambda *_: one, Problem(*problem)) is None
+    assert solve_avoidance_qp(lambda *_: one, AvoidanceProblem(*problem)) is None
 
 
 def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
@@ -167,7 +167,7 @@ def test_the_metric_is_of_the_tool_and_not_of_its_joints():
     wanted = np.array([1.0, 1.0])
     metric = J.T @ J
     rows, wide = -J[:1], 9.0 * np.ones(2)
-    problem = Problem(metric @ wanted, -wide, wide, rows, np.zeros(1), metric)
+    problem = AvoidanceProblem(metric @ wanted, -wide, wide, rows, np.zeros(1), metric)
 
     v = solve_avoidance_qp(SOLVERS["daqp"], problem)
 

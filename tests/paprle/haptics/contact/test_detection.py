@@ -16,7 +16,7 @@ from benchmarks.feel_laws import (
     measure_press,
     press_at_random,
 )
-from paprle.haptics.contact.detection import Contact
+from paprle.haptics.contact.detection import JointContacts
 
 pytestmark = pytest.mark.long
 
@@ -49,7 +49,7 @@ def drive(commands, kind, wall=np.inf):
 
 
 def watch(commands, measured):
-    model, contact = drive(commands, "as believed"), Contact(np.array([BELIEVED]))
+    model, contact = drive(commands, "as believed"), JointContacts(np.array([BELIEVED]))
     held = []
     for at in zip(commands, measured, model, strict=True):
         contact.update(DT, *(np.array([value]) for value in at))
@@ -107,7 +107,7 @@ def test_a_contact_that_yields_or_is_left_ends():
 
 
 def test_a_jump_of_measurements_or_of_time_leaves_everything_finite():
-    contact = Contact(np.array([BELIEVED, 0.0]))
+    contact = JointContacts(np.array([BELIEVED, 0.0]))
     for q in (0.0, 1e3, -1e3, 0.0):
         contact.update(DT, np.zeros(2), np.full(2, q), np.zeros(2))
 

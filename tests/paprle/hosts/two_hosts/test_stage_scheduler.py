@@ -16,7 +16,7 @@ from paprle.hosts.two_hosts.stage_scheduler import (
     plan_order,
     share_processors,
 )
-from paprle.ipc.ports import Latest
+from paprle.ipc.ports import LatestPort
 
 MS = 1_000_000
 HEARD = np.dtype([("number", "i8")])
@@ -31,9 +31,9 @@ class Host:
 
     def __init__(self, draws=(4, 6), rate=100.0):
         self.now_ns, self.draws = 1_000 * MS, draws
-        self.order = Latest(ORDER_DTYPE).open()
-        self.spent = [Latest(SPENT_DTYPE).open() for _ in draws]
-        self.heard = Latest(HEARD).open()
+        self.order = LatestPort(ORDER_DTYPE).open()
+        self.spent = [LatestPort(SPENT_DTYPE).open() for _ in draws]
+        self.heard = LatestPort(HEARD).open()
         self.scheduler = Scheduler(self.order, self.spent, 20 * MS, 5 * MS)
         self.turns = [
             Stage(

@@ -23,7 +23,7 @@ from paprle.hosts.views.remote_view import (
     carry_over,
     pack_heard,
 )
-from paprle.ipc.ports import Latest, make_ports
+from paprle.ipc.ports import LatestPort, make_ports
 from paprle.ipc.process import Role
 from paprle.ipc.records import pose_to_row
 from paprle.link.remote_leader.robot_view import pack_view
@@ -41,7 +41,9 @@ class Told:
     """What the leader's process writes, and the reader of an observer's process."""
 
     def __init__(self, robot):
-        ports = make_ports({HEARD: Latest(HEARD_DTYPE), NEWS: Latest(NEWS_DTYPE)})
+        ports = make_ports(
+            {HEARD: LatestPort(HEARD_DTYPE), NEWS: LatestPort(NEWS_DTYPE)}
+        )
         self.box, self.news = ports[HEARD], News(ports[NEWS])
         fds = {name: port.fd for name, port in ports.items()}
         self.reader = HeardReader(Role({}, fds), robot)

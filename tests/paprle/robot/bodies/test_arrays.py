@@ -16,7 +16,7 @@ from paprle.contracts.settings.core import (
 )
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Bodies, Pairs, Reach, place_joints
+from paprle.robot.arrays import Bodies, Pairs, ReachTable, place_joints
 from paprle.robot.bodies.arrays import make_bodies, place_bodies
 from paprle.robot.bodies.distance import measure_pair
 
@@ -104,7 +104,7 @@ def measure(robot: RobotModel, bodies: Bodies, pairs: Pairs, q: Vec) -> Vec:
     )
 
 
-def spread(reach: Reach, n: int) -> Vec:
+def spread(reach: ReachTable, n: int) -> Vec:
     """Return the bounds as a table, shape (n, k)."""
     table = np.zeros((n, len(reach.starts) - 1))
     pair = np.repeat(np.arange(table.shape[1]), np.diff(reach.starts))
