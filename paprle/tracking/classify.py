@@ -15,9 +15,9 @@ from paprle.gate.reasons import Reason, to_bits
 from paprle.recording.shortage import SHORT_POS, SHORT_ROT
 from paprle.robot.chain import Limb
 from paprle.tracking.arm import TrackedLimb, find_asked, to_way
-from paprle.tracking.cuts import find_cuts
 from paprle.tracking.findings import TrackingFinding, TrackingVerdict
 from paprle.tracking.looks import Look
+from paprle.tracking.saturation import find_cuts
 
 NameKept = Callable[[Vec, Vec], str]
 """Says what is kept clear of what between a command and what is asked, both (n,)."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paprle.tracking.cuts import find_share
 from paprle.tracking.findings import Saturation
+from paprle.tracking.saturation import find_share
 
 
 @pytest.mark.parametrize(
