@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.process, pytest.mark.sim]
 PAGE = (WORKSPACE / "docs/getting_started.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
+OF_DEVELOPERS = {"test", "bench", "docs", "nightly", "dev"}
 QUICK = {"run": ["session.clock=virtual"]}
 
 
@@ -54,6 +55,17 @@ def test_the_page_has_the_commands_that_are_tried():
 
     assert verbs == ["demo", "run", "evaluate", "new-robot", "run", "run", "evaluate",
                      "run"]  # fmt: skip
+
+
+def test_the_page_lists_each_extra_of_a_user():
+    project = (WORKSPACE / "pyproject.toml").read_text()
+    table = project.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    extras = set(re.findall(r"^([\w-]+) = \[", table, re.MULTILINE))
+    rows = PAGE.split("| extras | for |")[1].split("\n\n")[0]
+
+    listed = re.findall(r"`([\w-]+)`", rows)
+
+    assert sorted(listed) == sorted(extras - OF_DEVELOPERS)
 
 
 @pytest.mark.nightly

@@ -13,12 +13,12 @@ import subprocess
 import sys
 import zipfile
 from email.parser import Parser
-from pathlib import Path
 
 import pytest
 from cells import spread
 from packaging.requirements import Requirement
 from pythons import VERSIONS, find_pythons
+from wheels import build, copy_checkout
 
 from paprle.contracts.kinds import PLUGIN_FOLDERS
 from paprle.ipc.process import WORKSPACE
@@ -29,34 +29,12 @@ MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A clean copy of the checkout."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=WORKSPACE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if listed.returncode:
-        pytest.skip("not a checkout")
-    copy = tmp_path_factory.mktemp("copy")
-    for name in listed.stdout.splitlines():
-        if (WORKSPACE / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(WORKSPACE / name, copy / name, follow_symlinks=False)
-    return copy
-
-
-def build(copy, out, kind="wheel"):
-    """Build by the tool that pyproject.toml names."""
-    builder = pytest.importorskip("hatchling.build")
-    here = Path.cwd()
-    os.chdir(copy)  # where a builder of PEP 517 looks
-    try:
-        return out / getattr(builder, f"build_{kind}")(str(out))
-    finally:
-        os.chdir(here)
+    return copy_checkout(tmp_path_factory.mktemp("copy"))
 
 
 @pytest.fixture(scope="module")
 def wheel(copy, tmp_path_factory):
+    """The wheel, built by the tool that pyproject.toml names, from a clean copy."""
     return build(copy, tmp_path_factory.mktemp("dist"))
 
 
