@@ -68,8 +68,10 @@ UNMARKED := not process and not sim and not long and not timed and not nightly \
 	and not hardware
 TOGETHER := --no-loadscope-reorder --max-worker-restart=0
 
-quick: $(VENV)/.ready  ## the unit tests, in less than a minute
-	$(BIN)/python -m pytest -n 2 $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
+quick: $(VENV)/.ready  ## the unit tests, in less than a minute; SEED=N: in that order
+	@seed=$(or $(SEED),$$(date +%s)); \
+	echo "seed $$seed; the same again: SEED=$$seed make quick"; \
+	$(BIN)/python -m pytest -rs --randomly-seed=$$seed -n 2 $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
 		--durations=5 $(QUICK) $(ALSO)
 
 test: $(VENV)/.ready  ## all tests but the nightly ones
@@ -80,11 +82,7 @@ data: $(VENV)/.ready  ## fetch the recordings and URDFs of others that tests use
 	$(BIN)/python checks/fetch_data.py
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python checks/prose.py
+	.ci/check $(BIN)
 
 fix: $(VENV)/.ready  ## format, and mend what can be mended safely
 	$(BIN)/ruff format .

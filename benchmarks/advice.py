@@ -28,11 +28,11 @@ from paprle.gate.controller import GateController
 from paprle.hosts.plan import make_follower, make_robot
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.mailbox import Mailbox
-from paprle.ipc.ports import Latest
+from paprle.ipc.ports import LatestPort
 from paprle.ipc.records import SampleView, make_layout
 from paprle.retargeting.retarget import Retargeting
 from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 _RATE = 200.0  # [Hz] spec: the session's
 _BLOCK = 100  # chosen: half a second of ticks in turn
@@ -59,7 +59,7 @@ class _Session:
             ik_settings=resolved.ik,
             position_margin=resolved.gate.position_margin,
         )
-        motion = Motion(robot, retargeting, resolved.gate, layout)
+        motion = DesiredMotion(robot, retargeting, resolved.gate, layout)
         motion.warm_up()
         self.core = Core(
             resolved.session, leader, layout, motion, session_id=1, is_interactive=False
@@ -75,7 +75,7 @@ class _Session:
         )
         self._status = Mailbox(layout.status)
         self._status.write(self._gate.step(None, self.clock()))
-        self._advice = Latest(ADVICE).open() if is_advised else None
+        self._advice = LatestPort(ADVICE).open() if is_advised else None
         self._said = np.zeros((), dtype=ADVICE)
         rng = np.random.default_rng(0)
         self._said["D"] = rng.uniform(-1.0, 1.0, (N_FREEDOMS, 5))

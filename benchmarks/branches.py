@@ -27,7 +27,7 @@ from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.leader import Offline
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.session.postures import Postures, Wanted
+from paprle.session.postures import PostureGoal, Postures
 
 ROBOTS = ("piper", "ur5e", "papras_6dof", "papras_7dof")
 N_MOTIONS = 10
@@ -150,7 +150,7 @@ def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
     postures.warm_up()
     began = time.perf_counter()
     start = postures.find_start(
-        Wanted(home, home, {limb.name: T}, {limb.name: path}, {}, False)
+        PostureGoal(home, home, {limb.name: T}, {limb.name: path}, {}, False)
     )
     took = time.perf_counter() - began
     margin = GateSettings().position_margin

@@ -35,7 +35,7 @@ from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.records import SampleView, make_layout
 from paprle.retargeting.retarget import Retargeting
 from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 ROBOTS = {"papras_7dof": 1, "papras_7dof_2arm": 2, "g1": 4}
 COMMANDS = {"SE(3) command": "pose", "joint command": "joints"}
@@ -91,7 +91,7 @@ class Bench:
             ik_settings=resolved.ik,
             position_margin=resolved.gate.position_margin,
         )
-        motion = Motion(self.robot, retargeting, resolved.gate, layout)
+        motion = DesiredMotion(self.robot, retargeting, resolved.gate, layout)
         motion.warm_up()
         self.core = Core(
             resolved.session, leader, layout, motion, session_id=1, is_interactive=False

@@ -25,7 +25,7 @@ from numba.core.runtime import _nrt_python, rtsys
 from benchmarks.memory import measure_memory
 from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.testing.robots import make_robot_info
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
@@ -68,7 +68,7 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
     h = float(rng.choice([0.001, 0.002, 0.005, 0.01]))
     gate = Gate(robot, h=h)
     gate.reset(rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02))
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min,
         q_max=robot.q_max,
         dq_max=robot.dq_max,

@@ -33,7 +33,7 @@ from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 RATES = (30, 60, 72)  # [Hz]
 JITTER, TRANSPORT = 0.010, 0.020  # [s]
@@ -113,7 +113,7 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
         resolved.session,
         info,
         layout,
-        Motion(robot, retargeting, resolved.gate, layout),
+        DesiredMotion(robot, retargeting, resolved.gate, layout),
         session_id=1,
         is_interactive=False,
     )

@@ -37,6 +37,18 @@ COMMITS = {
 }
 """Commit of each repository on GitHub."""
 
+ARBOT = {
+    "H1": "644a616bdc3f8f1dcb176622b9141ef18dceb6d095f15700440026a9d5631d7a",
+    "H2": "ced4b9c0aa12dd465da1906c1bbadd9896455758824c1e21e2980b585e408def",
+    "H3": "c3826fc51bcacbe6c92514bbb14c0eb6560958b1ae6457f06700247bbea40604",
+    "robot_1": "966653fb302069b540f5a5f20e8683d4a2c0f40cacd2f8b161a11e7b043b2362",
+    "robot_2": "3654bbb1997a993cda14921b8194ab27c0da08e9ced98ca0e28ce318cacca0d9",
+    "robot_3": "c9542a697e3cb2e4c728a82a88ba9f6d0023b3a32acb228c58f7668581ddb22f",
+    "robot_4": "2dacee3f04f4af7fdd225358f82a38d7d9afb26a77869fc3439387fad80c500d",
+    "robot_5": "1c719f12ae1f40c29c8a7b6c648961d883b211d62efd4126bf0b6a4c85cfdfc4",
+}
+"""SHA-256 of ARBot's recordings, by name."""
+
 FILES = {
     "gamepad/gamecontrollerdb.txt": Origin(
         "mdqinc/SDL_GameControllerDB",
@@ -68,16 +80,12 @@ FILES = {
         "Examples/Python/sensor_data.csv",
         "a2833a207b4c0c51d52ee62e42069d1a11cf94b1aca1cd46a54d5e8fce577dcd",
     ),
-    "motion/arbot_rectangle_H1.csv": Origin(
-        "cake-lab/arbot-website",
-        "static/dataset/H1.csv",
-        "644a616bdc3f8f1dcb176622b9141ef18dceb6d095f15700440026a9d5631d7a",
-    ),
-    "motion/arbot_rectangle_robot_1.csv": Origin(
-        "cake-lab/arbot-website",
-        "static/dataset/robot_1.csv",
-        "966653fb302069b540f5a5f20e8683d4a2c0f40cacd2f8b161a11e7b043b2362",
-    ),
+    **{
+        f"motion/arbot_rectangle_{name}.csv": Origin(
+            "cake-lab/arbot-website", f"static/dataset/{name}.csv", digest
+        )
+        for name, digest in ARBOT.items()
+    },
     "motion/avp_franka_ep0.npz": Origin(
         "Improbable-AI/VisionProTeleop",
         "assets/mujoco_demos/logs/ep0.npz",

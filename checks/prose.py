@@ -1,16 +1,18 @@
-"""Checks the sentences of docstrings, with a baseline that may only shrink.
+"""Checks docstrings and names of tests, with a baseline that may only shrink.
 
     python checks/prose.py            check; prints the findings where some are new
     python checks/prose.py --list paprle/gate    print every finding there
     python checks/prose.py --shrink   write the baseline anew where there are fewer
 
-A docstring states what a thing is or does. Three habits hide that:
+A docstring states what a thing is or does, the name of a test a behaviour. These habits
+hide that:
 
 * ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …"; the
   docstring of an attribute is checked, too.
 * ``speech``: its first line says that a function tells, says or hears; functions
   return, raise, report and print.
 * ``long``: the docstring of a private function has more than two lines.
+* ``name``: the name of a test starts with such a clause, as in ``test_what_…``.
 
 ``checks/prose.json`` has how many findings of a kind each folder may have.
 """
@@ -35,6 +37,8 @@ FOLDERS = (
     "leaders", "followers", "feedback", "observers", "advisors", "cameras",
     "links", "hardware",
 )  # fmt: skip
+TESTS = "tests"
+"""Folder in which names alone are checked."""
 _CLAUSE = re.compile(
     r"(what|who|whoever|whom|whose|whatever|wherever|where|when|how|why|nobody|"
     r"somebody|one that|those who|that which)\b",
@@ -43,11 +47,15 @@ _CLAUSE = re.compile(
 _SPEECH = re.compile(
     r"\b(tells?|told|telling|says?|said|saying|hears?)\b", re.IGNORECASE
 )
+_NAME = re.compile(
+    r"test_(what|who|whoever|whom|whose|whatever|wherever|where|when|how|however|why|"
+    r"which|nobody|somebody|one_that)_|test_\w+_that_(is|are)_none(_|$)"
+)
 _MOST_LINES = 2
 
 
 class Finding(NamedTuple):
-    """A finding in a docstring."""
+    """A finding in a docstring or a name."""
 
     path: Path
     line: int
@@ -65,7 +73,7 @@ class Finding(NamedTuple):
         return f"{name}:{self.line}: {self.kind}: {self.text}"
 
 
-def find_all(folders: Iterable[str] = FOLDERS) -> Iterator[Finding]:
+def find_all(folders: Iterable[str] = (*FOLDERS, TESTS)) -> Iterator[Finding]:
     """Yield the findings of folders."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -75,6 +83,18 @@ def find_all(folders: Iterable[str] = FOLDERS) -> Iterator[Finding]:
 def find(path: Path) -> Iterator[Finding]:
     """Yield the findings of one file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield from _find_names(path, tree)
+    if not path.is_relative_to(ROOT / TESTS):
+        yield from _find_sentences(path, tree)
+
+
+def _find_names(path: Path, tree: ast.AST) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _NAME.match(node.name):
+            yield Finding(path, node.lineno, "name", node.name)
+
+
+def _find_sentences(path: Path, tree: ast.AST) -> Iterator[Finding]:
     for name, text in _list_attributes(tree):
         if _CLAUSE.match(text.value):
             first = text.value.splitlines()[0]
@@ -148,7 +168,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--shrink", action="store_true", help="write the baseline anew")
     args = parser.parse_args(argv)
     if args.list is not None:
-        print(*find_all(args.list or FOLDERS), sep="\n")
+        print(*find_all(args.list or (*FOLDERS, TESTS)), sep="\n")
         return 0
     findings = list(find_all())
     counts = count(findings)

@@ -22,7 +22,7 @@ from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession
-from paprle.observation.live import Actions
+from paprle.observation.live import PolicyActions
 
 Observation = dict[str, npt.NDArray[np.float32]]
 Judge = Callable[[Mapping[str, Any], npt.NDArray[np.float64]], tuple[float, bool]]
@@ -66,7 +66,7 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
         self._run: _Run | None = None
         self._last: Observation = {}
         robot = make_robot(resolved).info
-        self._actions = Actions(robot, resolved.leader.action)
+        self._actions = PolicyActions(robot, resolved.leader.action)
         self.action_names = self._actions.names
         low = np.full(len(self.action_names), -np.inf)
         high = -low

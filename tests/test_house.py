@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ import yaml
 
 from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS
 
+pytestmark = pytest.mark.lint
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("paprle", "paprle_lab", "paprle_emulators", "hardware", *PLUGIN_FOLDERS)
+CORE = ("paprle", "paprle_lab")
 LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {
@@ -127,6 +130,20 @@ def test_no_path_of_a_machine_is_in_the_repository():
     }
 
     assert found == {}
+
+
+def list_classes(path):
+    """Return the names of a file's public classes."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    names = (node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return [name for name in names if not name.startswith("_")]
+
+
+def test_each_public_class_of_core_and_lab_has_a_name_of_its_own():
+    core = [p for p in PYTHON if p.relative_to(ROOT).parts[0] in CORE]
+    counts = Counter(name for path in core for name in list_classes(path))
+
+    assert [name for name, n in counts.items() if n > 1] == []
 
 
 def test_tests_are_no_packages():

@@ -12,7 +12,7 @@ from paprle.leaders.policy.chunk import Chunk
 from paprle.leaders.policy.config import PolicyConfig
 from paprle.leaders.policy.load import Act, Observation
 from paprle.leaders.policy.thinker import Answer, Question, Thinker
-from paprle.observation.live import Actions, Observations
+from paprle.observation.live import Observations, PolicyActions
 
 
 class Thought(NamedTuple):
@@ -38,7 +38,7 @@ class Mind:
     def __init__(
         self,
         config: PolicyConfig,
-        actions: Actions,
+        actions: PolicyActions,
         observations: Observations,
         policy: Act,
         *,

@@ -60,10 +60,10 @@ class Policy(SeeingLeader):
 
     def meet(self, robot: RobotInfo) -> None:
         """Take the robot."""
-        from paprle.observation.live import Actions  # noqa: PLC0415 - likewise
+        from paprle.observation.live import PolicyActions  # noqa: PLC0415 - likewise
 
         self._robot = robot
-        self._actions = Actions(robot, self.config.action)
+        self._actions = PolicyActions(robot, self.config.action)
 
     def watch(self, window: Window) -> None:
         """Take the view of the session."""

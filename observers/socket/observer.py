@@ -18,10 +18,10 @@ class SocketObserver(Observer):
     def open(self) -> None:
         """Connect."""
         # kernels, none of which is loaded where plug-ins are only listed
-        from paprle.observation.live import Actions  # noqa: PLC0415
+        from paprle.observation.live import PolicyActions  # noqa: PLC0415
 
         self.close()
-        self._actions = Actions(self.robot, "joints")
+        self._actions = PolicyActions(self.robot, "joints")
         try:
             self._lines = Lines(self.config.path)
         except ConnectionError as err:

@@ -13,13 +13,13 @@ from typing import Any, Literal, get_args, get_origin
 from paprle.cli import app
 from paprle.cli.completion_words import COMPLETE, PARTS, find_index
 from paprle.cli.verb import Verb, say
-from paprle.config.fields import FieldInfo, read_fields
 from paprle.config.files import PLUGIN_KINDS, known_names
 from paprle.config.folders import Folders, find_folders
 from paprle.config.resolve import find_classes
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.kit.extensions import load_verbs
+from paprle.contracts.validation.fields import FieldInfo, read_fields
 from paprle.plugins import list_names
 
 SCRIPTS = {

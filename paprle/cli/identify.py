@@ -23,7 +23,7 @@ from paprle.contracts.plugins import Leader
 from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
-from paprle.haptics.identify import Lag
+from paprle.haptics.identify import FollowerLag
 from paprle.haptics.probe import probe_follower, probe_leader
 from paprle.hosts.factories import list_objects, make_leader
 from paprle.hosts.plan import find_rate, make_follower, make_robot, make_through
@@ -140,7 +140,7 @@ def advise_lag(
     )
 
 
-def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
+def summarise_lags(lags: Mapping[str, FollowerLag]) -> dict[str, Any]:
     """Return ``feedback.rig`` of lags by joint."""
     slowest = max(lags.values(), key=lambda lag: lag.dead_time + lag.time_constant)
     return {
@@ -157,7 +157,7 @@ def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
     }
 
 
-def _describe(lag: Lag) -> str:
+def _describe(lag: FollowerLag) -> str:
     return (
         f"dead time {1e3 * lag.dead_time:.0f} ms, time constant "
         f"{1e3 * lag.time_constant:.0f} ms ({lag.residual:.0%} unexplained)"

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from paprle.config.layers import Layer, Tree, read_command_line
+from paprle.config.layers import read_command_line
+from paprle.contracts.validation.places import Layer, Tree
 
 _PLACE = "emulator of process "
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from paprle.config import Resolved
-from paprle.config.fields import FieldInfo, read_item, to_plain, to_yaml
 from paprle.config.group import name_section
-from paprle.config.layers import CORE, DEFAULT, GROUP
+from paprle.config.layers import CORE, GROUP
 from paprle.contracts.kit.leader_group import ALONE
+from paprle.contracts.validation.fields import FieldInfo, read_item, to_plain, to_yaml
+from paprle.contracts.validation.places import DEFAULT
 
 WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 

@@ -7,19 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from paprle.config.folders import Folders, find_folders, is_path
-from paprle.config.layers import (
-    COMMAND_LINE,
-    CORE,
-    TRIPLE,
-    Layer,
-    Places,
-    look_up,
-    merge,
-)
+from paprle.config.layers import CORE, TRIPLE, merge
 from paprle.config.measured import leave_out_others
 from paprle.config.yaml_text import MAX_BYTES, read_yaml
 from paprle.contracts.errors import suggest
 from paprle.contracts.kinds import Kind
+from paprle.contracts.validation.places import COMMAND_LINE, Layer, Places, look_up
 from paprle.plugins import list_names
 
 PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}

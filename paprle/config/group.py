@@ -8,9 +8,10 @@ from typing import Any
 
 from paprle.config.files import known_names, pick_rig, read_files
 from paprle.config.folders import Folders
-from paprle.config.layers import GROUP, Layer, Places, Tree
+from paprle.config.layers import GROUP
 from paprle.contracts.errors import suggest
 from paprle.contracts.kit.leader_group import ALONE
+from paprle.contracts.validation.places import Layer, Places, Tree
 from paprle.plugins import is_name
 
 _EXAMPLE = "leaders.left.type=puppeteer_piper leaders.left.rate=400"

@@ -14,12 +14,12 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import doc
 
-from paprle.config.layers import Tree
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.kinds import KINDS, Kind
 from paprle.contracts.settings.base import STRICT
 from paprle.contracts.settings.core import ObserverSettings
 from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.validation.places import Tree
 from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from paprle.config.yaml_text import parse_value
 from paprle.contracts.errors import suggest
+from paprle.contracts.validation.places import (
+    COMMAND_LINE,
+    Key,
+    Layer,
+    Places,
+    Tree,
+    look_up,
+    put,
+    walk_tree,
+)
 
-COMMAND_LINE = "command line"
-DEFAULT = "default"
 TRIPLE = ("leader", "follower", "env")
 CORE = (
     "retarget",
@@ -33,22 +40,7 @@ SECTIONS = (*TRIPLE, GROUP, *CORE)
 _SHORT = {"console=on": "observers.view={}", "console=off": "session.view=false"}
 """Words of the command line that stand for others."""
 
-Key = tuple[str, ...]
-Tree = dict[str, Any]
-
 _INTERPOLATION = re.compile(r"\$\{([^}]*)\}")
-
-
-@dataclass(frozen=True)
-class Layer:
-    """Values of one source, by section.
-
-    Attributes:
-        place: File relative to the workspace, ``command line`` or ``default``.
-    """
-
-    place: str
-    tree: Tree
 
 
 @dataclass(frozen=True)
@@ -89,25 +81,6 @@ def _find_section(key: Key) -> Key:
     return (".".join(key[:2]), *key[2:]) if key[0] == GROUP else key
 
 
-def put(tree: Tree, key: Key, value: Any) -> None:
-    """Set one value, replacing non-mappings on its path."""
-    *parents, last = key
-    for part in parents:
-        if not isinstance(tree.get(part), dict):
-            tree[part] = {}
-        tree = tree[part]
-    tree[last] = value
-
-
-def look_up(tree: Any, key: Key) -> tuple[bool, Any]:
-    """Return whether the tree has this key, and its value."""
-    for part in key:
-        if not isinstance(tree, dict) or part not in tree:
-            return False, None
-        tree = tree[part]
-    return True, tree
-
-
 def merge(trees: Iterable[Tree]) -> Tree:
     """Return merged trees, sharing no mappings; later values win."""
     merged: Tree = {}
@@ -126,7 +99,7 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
     """
     n_before = len(problems)
     few: Tree = {}  # OmegaConf takes longer for the whole tree than all the rest does
-    keys = [key for key, value in _walk(tree) if "${" in str(value)]
+    keys = [key for key, value in walk_tree(tree) if "${" in str(value)]
     for key in keys:
         text = look_up(tree, key)[1]
         put(few, key, text)
@@ -155,56 +128,3 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
     for key in keys:
         put(tree, key, look_up(resolved, key)[1])
     return tree
-
-
-class Places:
-    """Sources of the merged tree's keys."""
-
-    def __init__(self, layers: Sequence[Layer]) -> None:
-        self._tree: Tree = {}
-        self._files: dict[str, str] = {}
-        for layer in layers:
-            for key, value in _walk(layer.tree):
-                adds_nothing = value == {} and isinstance(
-                    look_up(self._tree, key)[1], dict
-                )
-                if not adds_nothing:
-                    put(self._tree, key, layer.place)
-            for section in layer.tree:
-                if layer.place != DEFAULT:
-                    self._files.setdefault(section, layer.place)
-
-    def of(self, key: Sequence[str | int]) -> str:
-        """Return the source of a key, its parent or section."""
-        node: Any = self._tree
-        for part in key:
-            if not isinstance(node, dict) or str(part) not in node:
-                break
-            node = node[str(part)]
-        else:
-            below = [place for _, place in _walk(node) if isinstance(place, str)]
-            if below:
-                return below[-1]
-        if isinstance(node, str):
-            return node
-        return self._files.get(str(key[0]), COMMAND_LINE)
-
-    def follow(self, key: Key, target: Key) -> None:
-        """Copy the sources of an interpolated key."""
-        is_there, found = look_up(self._tree, target)
-        if is_there:
-            put(self._tree, key, found)
-
-    def as_dict(self) -> dict[str, str]:
-        """Return sources by dotted key."""
-        return {".".join(key): place for key, place in _walk(self._tree) if key}
-
-
-def _walk(tree: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
-    if isinstance(tree, dict) and (tree or not key):
-        for name, value in tree.items():
-            yield from _walk(value, (*key, name))
-    elif isinstance(tree, list) and any("${" in str(item) for item in tree):
-        yield key, str(tree)
-    else:
-        yield key, tree

@@ -14,7 +14,6 @@ from typing import Annotated, Any
 from annotated_types import doc
 
 from paprle.config.emulated import read_emulated
-from paprle.config.fields import read_defaults, read_fields
 from paprle.config.files import (
     PLUGIN_KINDS,
     check_pair,
@@ -25,10 +24,12 @@ from paprle.config.files import (
 )
 from paprle.config.folders import Folders
 from paprle.config.laws import make_class
-from paprle.config.layers import Layer, Places, Tree, look_up, merge
+from paprle.config.layers import merge
 from paprle.contracts.errors import ConfigError, PaprleError, suggest
 from paprle.contracts.plugins import PluginSpec
 from paprle.contracts.settings.plugin import PartSettings
+from paprle.contracts.validation.fields import read_defaults, read_fields
+from paprle.contracts.validation.places import Layer, Places, Tree, look_up
 from paprle.plugins import find_plugin, is_name, load_config_class
 
 _EXAMPLE = "env.left='{robot: ur5e, env: ur}'"

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paprle.config.check import keep_texts, make_absolute, validate
+from paprle.config.check import keep_texts, make_absolute
 from paprle.config.emulated import read_emulated
-from paprle.config.fields import read_defaults, to_plain
 from paprle.config.files import (
     PLUGIN_KINDS,
     check_names,
@@ -34,11 +33,8 @@ from paprle.config.laws import (
 )
 from paprle.config.layers import (
     CORE,
-    DEFAULT,
     GROUP,
     TRIPLE,
-    Layer,
-    Places,
     interpolate,
     merge,
     read_command_line,
@@ -63,6 +59,9 @@ from paprle.contracts.settings.core import (
 )
 from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.settings.retarget import RetargetSettings
+from paprle.contracts.validation.check import validate
+from paprle.contracts.validation.fields import read_defaults, to_plain
+from paprle.contracts.validation.places import DEFAULT, Layer, Places
 from paprle.plugins import find_plugin, load_config_class
 
 _CORE_CLASSES: Mapping[str, type[Any]] = {

@@ -33,7 +33,7 @@ from paprle.gate.setpoint_interpolator import Reference
 from paprle.gate.smoothing import compute_delay
 from paprle.gate.stalls import Stalls
 from paprle.gate.standstill import Standstill
-from paprle.gate.states import Event, step_state
+from paprle.gate.states import GateEvent, step_state
 from paprle.gate.watchdogs import MeasurementWatch, SetpointWatch
 from paprle.ipc.held import pack_held
 from paprle.ipc.records import (
@@ -234,16 +234,16 @@ class GateController:
         is_reset, self._n_resets = n_resets > self._n_resets, n_resets
         stops, holds = found & _STOP_BITS, found & _HOLD_BITS
         if stops:
-            self._apply(Event.STOP)
+            self._apply(GateEvent.STOP)
         elif holds:
-            self._apply(Event.HOLD)
+            self._apply(GateEvent.HOLD)
         else:
             self._apply_request(is_reset)
         has_tripped = self.state is not before and self.state in {_HOLD, _STOPPED}
         if has_tripped:
             self._latched = stops | found & _STALLED if stops else holds
 
-    def _apply(self, event: Event) -> None:
+    def _apply(self, event: GateEvent) -> None:
         self.state = step_state(self.state, event)
 
     def _apply_request(self, is_reset: bool) -> None:
@@ -251,22 +251,22 @@ class GateController:
         if self.state is _STOPPED:
             # a reset frees only a gate whose operator asks for nothing else (E1)
             if is_reset and self.is_at_rest and request != _MOVE:
-                self._apply(Event.RESET)
+                self._apply(GateEvent.RESET)
         elif self.state is _DISARMED:
             if newest is not None and request != _DISARM and self._meas:
                 self._arm(self._meas)
         elif request == _DISARM and self.is_at_rest:
-            self._apply(Event.RELEASE)
-            self._apply(Event.DISARM)
+            self._apply(GateEvent.RELEASE)
+            self._apply(GateEvent.DISARM)
         elif request == _MOVE:
-            self._apply(Event.ENGAGE)
+            self._apply(GateEvent.ENGAGE)
         else:
-            self._apply(Event.RELEASE)
+            self._apply(GateEvent.RELEASE)
 
     def _arm(self, meas: FollowerState) -> None:
         self._rest_at(meas.q)
         self._may_write = True
-        self._apply(Event.ARM)
+        self._apply(GateEvent.ARM)
 
     def _choose_target(
         self, now_ns: int, due_ns: int
@@ -310,7 +310,7 @@ class GateController:
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
             self._may_write = False
-            self._apply(Event.STOP)
+            self._apply(GateEvent.STOP)
             self._latched = _FAULT
             return _FAULT
         self._sent = (q_cmd, self.gate.dq_cmd)

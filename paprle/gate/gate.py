@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.settings.jerk import LONGEST_TURNING
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.gate.contact.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
+from paprle.contracts.validation.check import check_made
+from paprle.gate.contact.avoidance_qp import (
+    SOLVERS,
+    AvoidanceProblem,
+    solve_avoidance_qp,
+)
 from paprle.gate.contact.broad_phase import (
     add_straying,
     find_clusters,
@@ -34,7 +38,7 @@ from paprle.gate.limits import (
     make_groups,
     make_limits,
 )
-from paprle.gate.memory import Parts, Sizes, allocate, fill, view_memory
+from paprle.gate.memory import GateParts, Sizes, allocate, fill, view_memory
 from paprle.gate.reason_text import describe_refusal
 from paprle.gate.reasons import Reason
 from paprle.gate.smoothing import compute_straying, count_periods, start
@@ -138,7 +142,7 @@ class Gate:
 
     def _make_memory(
         self, robot: RobotModel | RobotInfo
-    ) -> tuple[tuple[Vec, Ints], Parts]:
+    ) -> tuple[tuple[Vec, Ints], GateParts]:
         info = robot if isinstance(robot, RobotInfo) else robot.info
         members, starts = make_groups(info)
         n, n_groups = len(info.joint_names), len(starts) - 1
@@ -216,7 +220,7 @@ class Gate:
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
         solve_avoidance_qp(
-            self._sliding.solver, Problem(box.dq_goal, box.low, box.high, *row)
+            self._sliding.solver, AvoidanceProblem(box.dq_goal, box.low, box.high, *row)
         )
         self.reset(self.q_cmd)
 

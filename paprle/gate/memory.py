@@ -43,7 +43,7 @@ class Sizes(NamedTuple):
     block_reach: int = 0
 
 
-class Parts(NamedTuple):
+class GateParts(NamedTuple):
     """The parts of the memory."""
 
     limits: Limits
@@ -198,7 +198,7 @@ def _find_places(path: str, at: int) -> dict[str, int]:
 
 
 _FIELDS = _find_fields((_FLOATS, _INTEGERS))
-_CLASSES = _find_classes(Parts, "")
+_CLASSES = _find_classes(GateParts, "")
 _PLACES = _find_places("", len(Sizes._fields))
 N_HEAD = len(Sizes._fields) + count_words(_find_type(""))
 
@@ -226,7 +226,7 @@ def fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
             part[...] = value
 
 
-def view_memory(floats: Vec, integers: Ints) -> Parts:
+def view_memory(floats: Vec, integers: Ints) -> GateParts:
     """Return all arrays as views, which kernels do not keep alive."""
     return _view_memory("", (floats, integers))  # type: ignore[no-any-return]
 
@@ -242,7 +242,9 @@ def _view_memory(path: str, blocks: tuple[Vec, Ints]) -> Any:
 
 
 _PARTS = _CLASSES[""][1]
-_lay = make_intrinsic(Parts, map(_PLACES.__getitem__, _PARTS), map(_find_type, _PARTS))
+_lay = make_intrinsic(
+    GateParts, map(_PLACES.__getitem__, _PARTS), map(_find_type, _PARTS)
+)
 
 
 @overload(view_memory)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own

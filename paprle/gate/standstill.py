@@ -14,7 +14,7 @@ _STILL = 2e-3  # [rad] or [m] chosen: above encoder noise, and 0.04 rad/s over t
 _STILL_NS = 50_000_000  # [ns] chosen: ten states of 200 Hz, two of the slowest
 
 
-class Still:
+class StandstillDetector:
     """Detects that measured positions stay the same."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Standstill:
         self.is_awaited = False
         self._is_arm, self._lag_bound = is_arm, lag_bound
         self._patience_ns = int(patience * 1e9)
-        self._begin_ns, self._still = 0, Still()
+        self._begin_ns, self._still = 0, StandstillDetector()
 
     def wait(self, now_ns: int) -> None:
         """Begin to wait at a time, [ns]."""

@@ -7,7 +7,7 @@ from enum import Enum
 from paprle.contracts.types import GateState
 
 
-class Event(str, Enum):
+class GateEvent(str, Enum):
     """Events that may change the gate's state."""
 
     ARM = "the session asks for READY, and the follower's state is fresh and plausible"
@@ -19,20 +19,20 @@ class Event(str, Enum):
     STOP = "a fault that latches"
 
 
-TABLE: dict[tuple[GateState, Event], GateState] = {
-    (GateState.DISARMED, Event.ARM): GateState.READY,
-    (GateState.READY, Event.ENGAGE): GateState.ENGAGED,
-    (GateState.READY, Event.DISARM): GateState.DISARMED,
-    (GateState.READY, Event.HOLD): GateState.HOLD,
-    (GateState.ENGAGED, Event.RELEASE): GateState.READY,
-    (GateState.ENGAGED, Event.HOLD): GateState.HOLD,
-    (GateState.HOLD, Event.RELEASE): GateState.READY,
-    (GateState.HOLD, Event.DISARM): GateState.DISARMED,
-    (GateState.STOPPED, Event.RESET): GateState.DISARMED,
-    **{(state, Event.STOP): GateState.STOPPED for state in GateState},
+TABLE: dict[tuple[GateState, GateEvent], GateState] = {
+    (GateState.DISARMED, GateEvent.ARM): GateState.READY,
+    (GateState.READY, GateEvent.ENGAGE): GateState.ENGAGED,
+    (GateState.READY, GateEvent.DISARM): GateState.DISARMED,
+    (GateState.READY, GateEvent.HOLD): GateState.HOLD,
+    (GateState.ENGAGED, GateEvent.RELEASE): GateState.READY,
+    (GateState.ENGAGED, GateEvent.HOLD): GateState.HOLD,
+    (GateState.HOLD, GateEvent.RELEASE): GateState.READY,
+    (GateState.HOLD, GateEvent.DISARM): GateState.DISARMED,
+    (GateState.STOPPED, GateEvent.RESET): GateState.DISARMED,
+    **{(state, GateEvent.STOP): GateState.STOPPED for state in GateState},
 }
 
 
-def step_state(state: GateState, event: Event) -> GateState:
+def step_state(state: GateState, event: GateEvent) -> GateState:
     """Return the next state; the same one without a transition."""
     return TABLE.get((state, event), state)

@@ -22,7 +22,7 @@ from paprle.gate.contact.scene import (
 from paprle.gate.contact.stops import find_place
 from paprle.gate.limits import Box, MotionState
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints, Reach, Tree, place_joints
+from paprle.robot.arrays import Ints, ReachTable, Tree, place_joints
 
 IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
 IS_SINGULAR = 8  # a wish was scaled down near a singularity
@@ -93,7 +93,7 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
             )
 
 
-def fill_weights(tools: Tools, reach: Reach) -> None:
+def fill_weights(tools: Tools, reach: ReachTable) -> None:
     """Write ``weight`` from the bodies' speeds per joint."""
     most = np.full(len(tools.weight), _ROTATION)
     np.maximum.at(most, reach.column, reach.rate)

@@ -35,7 +35,7 @@ class Posture(NamedTuple):
     gravity: Vec
 
 
-class Arm:
+class HapticArm:
     """Arm of a leader; not thread-safe; arrays of shape (m,).
 
     Attributes:

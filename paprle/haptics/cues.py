@@ -15,7 +15,7 @@ import numpy as np
 from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.types import Cues, Feedback, GateState, RobotInfo, Vec
-from paprle.haptics.contact.effort_contact import Touch
+from paprle.haptics.contact.effort_contact import TouchDetector
 from paprle.haptics.follower_model import CONTACT_TOLERANCE
 from paprle.haptics.reason_bits import BLOCKED, LIMITED, NEAR
 from paprle.ipc.records import HeadCodec, Layout, Record
@@ -166,7 +166,7 @@ class CueSource:
         self._stale_ns = round(1e9 * settings.stale_after)
         self._codec = HeadCodec(GateStatus, layout.status)
         self._cues = NO_CUES
-        self._touch = Touch(robot.ddq_max, settings.touch_effort)
+        self._touch = TouchDetector(robot.ddq_max, settings.touch_effort)
         self._rumbles = Rumble(), Rumble(_TOUCH_ON, _TOUCH_OFF), Rumble()
         self._amplitudes = [0.0, 0.0, 0.0]
         self._stamp_ns = self._pulse_ns = 0

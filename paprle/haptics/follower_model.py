@@ -11,7 +11,7 @@ import numpy as np
 
 from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import Vec
-from paprle.haptics.contact.detection import Contact
+from paprle.haptics.contact.detection import JointContacts
 
 _N_COMMANDS = 2048  # chosen: 2 s of a gate of 1 kHz
 CONTACT_TOLERANCE = (
@@ -42,7 +42,7 @@ class FollowerModel:
         self._low = np.maximum(0.0, dead_time - self._spread)
         self._high = dead_time + self._spread
         self.dead_time = dead_time.copy()
-        self.contact = Contact(dead_time + tau)
+        self.contact = JointContacts(dead_time + tau)
         self.q = np.zeros(n)
         self.is_free = np.zeros(n, dtype=np.bool_)
         self._parts = [np.asarray(part, dtype=np.int64) for part in parts]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import GateState, Vec
-from paprle.haptics.contact.detection import Contact
+from paprle.haptics.contact.detection import JointContacts
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import ContactGroup
 from paprle.haptics.mirror import JointMirror
@@ -69,7 +69,7 @@ class FollowerSide:
         self.clearance, self.is_near = math.inf, False
         self._is_finite = False
         n, delay = mirror.is_driven.size, rig.loop_delay
-        self._gate_hold, self._delay = Contact(np.full(n, 2.0 * delay)), delay
+        self._gate_hold, self._delay = JointContacts(np.full(n, 2.0 * delay)), delay
         self._q_late: Vec | None = None
 
     def update(self, status: Record) -> None:

@@ -19,7 +19,7 @@ from paprle.contracts.types import (
     SessionState,
     Vec,
 )
-from paprle.haptics.arm import Arm
+from paprle.haptics.arm import HapticArm
 from paprle.haptics.composer import Composer, Handle, LawTorques
 from paprle.haptics.follower_side import FollowerSide
 from paprle.haptics.inputs import HapticInput, make_input, sample_postures
@@ -34,8 +34,8 @@ from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
 from paprle.haptics.remote_follower import FULL_FORCE_RTT, FollowerAfar, PoseAfar
 from paprle.haptics.render_states import (
     Bounds,
+    RenderSituation,
     RenderState,
-    Situation,
     find_render_state,
 )
 from paprle.haptics.stability.check import Delays, Margin, refuse_unstable
@@ -107,7 +107,7 @@ class Haptics:
         # torques change with the leader's samples, and with the thread's steps
         self._rate = min(settings.rate, leader.rate)
         arms = {
-            name: Arm(own, leader.arms[name], pairing.arms.get(name))
+            name: HapticArm(own, leader.arms[name], pairing.arms.get(name))
             for name, own in load_arms(leader).items()
         }
         self.limbs = list_limbs(leader, arms)
@@ -254,9 +254,9 @@ class Haptics:
         self, now_ns: int, accepted: _Accepted | None, motion: _Motion | None
     ) -> RenderState:
         if accepted is None or motion is None:
-            now = Situation(False, True, 0, 0, 0.0)
+            now = RenderSituation(False, True, 0, 0, 0.0)
         else:
-            now = Situation(
+            now = RenderSituation(
                 is_accepted=True,
                 was_silent=self._step_ns == 0,
                 since_step_ns=now_ns - self._step_ns,

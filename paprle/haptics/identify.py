@@ -25,7 +25,7 @@ _LEAST = 100  # chosen: measurements for four unknowns
 _SLOWEST = 0.2  # [rad/s] chosen: nearer to rest the sign of a velocity is noise
 
 
-class Lag(NamedTuple):
+class FollowerLag(NamedTuple):
     """Lag of a follower, [s].
 
     Attributes:
@@ -61,7 +61,7 @@ def make_tones(t: Vec | float, amplitude: float, rise: float = 1.0) -> Vec:
     return np.asarray(amplitude * np.minimum(np.asarray(t) / rise, 1.0) * waves)
 
 
-def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
+def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> FollowerLag:
     """Return the lag by both tones' gain and phase; shape (N,), times in [s]."""
     gains = _find_tones(t_meas, q_meas) / _find_tones(t_cmd, q_cmd)
     d = np.arange(0.0, _LONGEST, _STEP)[:, None, None]
@@ -71,7 +71,7 @@ def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
     total = error.sum(axis=2)
     i, j = np.unravel_index(int(total.argmin()), total.shape)
     residual = float(np.sqrt(total[i, j] / len(TONES)))
-    return Lag(float(i * _STEP), float(j * _STEP), residual)
+    return FollowerLag(float(i * _STEP), float(j * _STEP), residual)
 
 
 def fit_drive(t: Vec, q_cmd: Vec, q_meas: Vec, tau: Vec) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from paprle.contracts.errors import ConfigError, suggest
 from paprle.contracts.settings.feedback import FeedbackSettings, RigSettings
 from paprle.contracts.types import LeaderInfo, Vec
-from paprle.haptics.arm import Arm
+from paprle.haptics.arm import HapticArm
 from paprle.haptics.mirror import JointMirror
 from paprle.retargeting.pairing import Pairing
 from paprle.robot import RobotModel
@@ -31,7 +31,7 @@ class LeaderLimb:
     rows: slice
     arm_rows: slice
     joint_names: tuple[str, ...]
-    arm: Arm | None
+    arm: HapticArm | None
 
     @property
     def n_arm(self) -> int:
@@ -45,7 +45,9 @@ class LeaderLimb:
         return [*first, *joints[self.n_arm * is_whole :, None]]
 
 
-def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb, ...]:
+def list_limbs(
+    leader: LeaderInfo, arms: Mapping[str, HapticArm]
+) -> tuple[LeaderLimb, ...]:
     """Return the limbs in the order of ``leader_state``."""
     limbs, at = [], 0
     for name in leader.limbs:

@@ -20,7 +20,7 @@ from paprle.retargeting.state import Anchors
 from paprle.robot import Limb, RobotModel
 
 
-class Link(NamedTuple):
+class JointLink(NamedTuple):
     """Robot joint driven by a leader joint."""
 
     row: int
@@ -32,7 +32,7 @@ class Link(NamedTuple):
 class JointMirror:
     """Map from robot to leader joints, shape (M,); several links average."""
 
-    def __init__(self, links: Sequence[Link], n_rows: int) -> None:
+    def __init__(self, links: Sequence[JointLink], n_rows: int) -> None:
         self._n = n_rows
         self._rows = np.array([link.row for link in links], dtype=np.int64)
         self._columns = np.array([link.column for link in links], dtype=np.int64)
@@ -82,7 +82,9 @@ class JointMirror:
         return low, high
 
 
-def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
+def find_links(
+    robot: RobotModel, leader: LeaderInfo, pairing: Pairing
+) -> list[JointLink]:
     """Return the joint links to this leader."""
     starts, at = {}, 0
     for name in leader.limbs:
@@ -94,7 +96,7 @@ def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[
         for column, source in zip(limb.indices, driver.joints, strict=False):
             if source is not None and source.leader_limb in starts:
                 row = starts[source.leader_limb] + source.index
-                links.append(Link(row, int(column), source.gain, source.offset))
+                links.append(JointLink(row, int(column), source.gain, source.offset))
         arm = leader.arms.get(leader_limb)
         if limb.gripper is not None and arm is not None and arm.gripper is not None:
             theirs, own = limb.gripper, arm.gripper
@@ -102,7 +104,7 @@ def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[
             offset = theirs.closed - gain * own.closed
             row = starts[leader_limb] + len(arm.joint_names)
             column = robot.joint_names.index(theirs.joint)
-            links.append(Link(row, column, gain, offset))
+            links.append(JointLink(row, column, gain, offset))
     return links
 
 

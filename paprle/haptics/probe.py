@@ -13,7 +13,7 @@ from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import (
-    Lag,
+    FollowerLag,
     Motor,
     fit_drive,
     fit_lag,
@@ -48,7 +48,7 @@ def probe_follower(
     layout: Layout,
     loop: DeadlineLoop,
     clock: Callable[[], int] = time.monotonic_ns,
-) -> dict[str, Lag]:
+) -> dict[str, FollowerLag]:
     """Return the lags of all arm joints, moved through the gate.
 
     Raises:
@@ -128,7 +128,9 @@ def _ask(setpoint: Record, now_ns: int, middle: Vec, joints: Vec, t: float) -> N
     setpoint["q_des"][joints] += left * make_tones(max(t, 0.0), _SWING)
 
 
-def _fit_lags(rows: list[_Row], robot: RobotModel, joints: Vec) -> dict[str, Lag]:
+def _fit_lags(
+    rows: list[_Row], robot: RobotModel, joints: Vec
+) -> dict[str, FollowerLag]:
     sent, measured = (np.array([row[i] for row in rows]) for i in (0, 1))
     q_cmd, q_meas, tau = (np.array([row[i] for row in rows]) for i in (2, 3, 4))
     t_cmd, t_meas = (1e-9 * (stamps - sent[0]) for stamps in (sent, measured))

@@ -28,7 +28,7 @@ class RenderState(Enum):
     RENDERING = auto()
 
 
-class Situation(NamedTuple):
+class RenderSituation(NamedTuple):
     """Facts about a step; ``speed`` of the fastest joint, [rad/s]; NaN: too fast."""
 
     is_accepted: bool
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
     overspeed: float
 
 
-_RULES: tuple[tuple[RenderState, Callable[[Situation, Bounds], bool]], ...] = (
+_RULES: tuple[tuple[RenderState, Callable[[RenderSituation, Bounds], bool]], ...] = (
     (RenderState.SILENT, lambda now, _: not now.is_accepted),
     (RenderState.FIRST, lambda now, _: now.was_silent),
     (RenderState.STALLED, lambda now, most: now.since_step_ns > most.stale_ns),
@@ -56,6 +56,6 @@ _RULES: tuple[tuple[RenderState, Callable[[Situation, Bounds], bool]], ...] = (
 """The first rule that holds says what to do."""
 
 
-def find_render_state(now: Situation, bounds: Bounds) -> RenderState:
+def find_render_state(now: RenderSituation, bounds: Bounds) -> RenderState:
     """Return the state of a step."""
     return next(state for state, holds in _RULES if holds(now, bounds))

@@ -31,7 +31,7 @@ from paprle.session.inputs.leaders import Leaders
 _NONE = "none"
 
 
-class Capture:
+class CaptureHost:
     """Records leaders without a follower."""
 
     def __init__(self, resolved: Resolved, clock: Clock) -> None:
@@ -158,7 +158,7 @@ class Capture:
             leader.apply(told)
 
 
-def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
+def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> CaptureHost:
     """Return the closed capture of leaders.
 
     It ends with them, after ``session.duration``, or by ``has_ended``.
@@ -169,7 +169,7 @@ def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
     """
     session = resolved.session
     virtual = VirtualClock() if session.clock == "virtual" else None
-    made = Capture(resolved, virtual or time.monotonic_ns)
+    made = CaptureHost(resolved, virtual or time.monotonic_ns)
     made.open()
     loop, reason = DeadlineLoop(session.rate), "failed"
     clock = virtual or time.monotonic_ns

@@ -49,7 +49,7 @@ from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.rules.modes import BUILT_IN
 from paprle.robot import RobotModel
 from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 
@@ -71,7 +71,7 @@ class SessionPlan:
 
     def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
         """Return a core; ``is_interactive``: stops can be cleared."""
-        motion = Motion(
+        motion = DesiredMotion(
             self.robot,
             self.retargeting,
             self.resolved.gate,

@@ -38,7 +38,7 @@ from paprle.ipc.records import pose_to_row
 from paprle.kinematics import IkSolver
 from paprle.kinematics.branches import follow_path, list_branches
 from paprle.kinematics.robot_solver import LimbSolver
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 from paprle.session.path_clearance import Ways
 
 _SAMPLE = (
@@ -84,7 +84,7 @@ def _compile_kinematics() -> None:
 def _run_briefly() -> None:
     resolved = resolve(_SAMPLE)
     plan = make_plan(resolved)
-    Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
+    DesiredMotion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
     with contextlib.redirect_stdout(io.StringIO()):
         VirtualSession(resolved).run()
 

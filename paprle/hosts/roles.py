@@ -26,7 +26,7 @@ from paprle.hosts.factories import (
 from paprle.hosts.operator.operator_messages import NEWS, NEWS_DTYPE
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
-from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
+from paprle.ipc.ports import Frames, LatestPort, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
 from paprle.ipc.wishes_record import WISHES, make_wishes_dtype
 from paprle.plugins import find_plugin, load_factory
@@ -218,18 +218,18 @@ def _make_recorder(filmed: Sequence[str]) -> RoleSpec:
 def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
     """Return a session's ports, not made."""
     samples = {
-        name_port("sample", name): Latest(own.sample)
+        name_port("sample", name): LatestPort(own.sample)
         for name, own in zip(leaders, split_layout(layout), strict=True)
     }
     return {
         **list_gate_ports(layout),
         **samples,
-        "tick": Latest(layout.tick),
-        "feedback": Latest(make_feedback_dtype(len(layout.limbs))),
-        "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
+        "tick": LatestPort(layout.tick),
+        "feedback": LatestPort(make_feedback_dtype(len(layout.limbs))),
+        "anchors": LatestPort(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
-        RECORDING: Latest(RECORDING_DTYPE),
-        NEWS: Latest(NEWS_DTYPE),
+        RECORDING: LatestPort(RECORDING_DTYPE),
+        NEWS: LatestPort(NEWS_DTYPE),
     }
 
 
@@ -247,17 +247,17 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
         ports[name_port(FOOTAGE, name)] = Ordered(find_room(info))
     for name in list_named(resolved.advisors):
         advisor = make_advisor(resolved, robot, name)
-        ports[name_port(ADVICE, name)] = Latest(advisor.advice)
+        ports[name_port(ADVICE, name)] = LatestPort(advisor.advice)
     for name in list_controls(resolved):
         dtype = make_wishes_dtype(robot, list_placed(resolved))
-        ports[name_port(WISHES, name)] = Latest(dtype)
+        ports[name_port(WISHES, name)] = LatestPort(dtype)
     return ports
 
 
 def list_gate_ports(layout: Layout) -> dict[str, Port]:
     """Return the ports between a gate and its client."""
     return {
-        "setpoint": Latest(layout.setpoint),
-        "status": Latest(layout.status),
+        "setpoint": LatestPort(layout.setpoint),
+        "status": LatestPort(layout.status),
         GATE_RING: Ordered(RING_BYTES),
     }

@@ -18,7 +18,7 @@ _N_IMAGES = 4  # chosen: raw images that find room where those do not compress
 _HEAD = struct.Struct("<q?I")
 
 
-class Kind(IntEnum):
+class PictureKind(IntEnum):
     """Kind of a camera's record."""
 
     EVENT = 0  # JSON object, utf-8
@@ -26,7 +26,7 @@ class Kind(IntEnum):
     DEPTH = 2
 
 
-class Coded(NamedTuple):
+class CodedPicture(NamedTuple):
     """Coded picture, exposed at monotonic ``stamp_ns``.
 
     Attributes:
@@ -39,17 +39,17 @@ class Coded(NamedTuple):
     n_dropped: int = 0
 
 
-def pack_coded(coded: Coded) -> bytes:
+def pack_coded(coded: CodedPicture) -> bytes:
     """Return the record of a coded picture."""
     return _HEAD.pack(coded.stamp_ns, coded.is_key, coded.n_dropped) + coded.data
 
 
-def unpack_coded(payload: bytes) -> Coded | None:
+def unpack_coded(payload: bytes) -> CodedPicture | None:
     """Return a record's coded picture; None if invalid."""
     if len(payload) <= _HEAD.size:
         return None
     stamp_ns, is_key, n_dropped = _HEAD.unpack_from(payload)
-    return Coded(stamp_ns, is_key, payload[_HEAD.size :], n_dropped)
+    return CodedPicture(stamp_ns, is_key, payload[_HEAD.size :], n_dropped)
 
 
 def find_room(info: CameraInfo) -> int:

@@ -14,7 +14,7 @@ from paprle.ipc.mailbox import ImageSlots, Mailbox, Ring
 
 
 @dataclass(frozen=True)
-class Latest:
+class LatestPort:
     """Newest record of a dtype, for many readers."""
 
     dtype: np.dtype[np.void]
@@ -47,7 +47,7 @@ class Frames:
         return ImageSlots(self.n_bytes, self.n, fd)
 
 
-Port = Latest | Ordered | Frames
+Port = LatestPort | Ordered | Frames
 OpenPort = Mailbox | Ring | ImageSlots
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
+from paprle.contracts.validation.check import check_made
 from paprle.kinematics.branch_switch import solve_timed
 from paprle.kinematics.global_ik import N_EVALUATIONS, make_spread, search
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack

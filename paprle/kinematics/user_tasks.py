@@ -22,7 +22,7 @@ _N_STEPS = 10  # chosen: Gauss-Newton steps at most; two are usual in a stream
 _LEAST_STEP = 1e-9  # [rad] chosen: a smaller step ends the iteration
 
 
-class LinkPoses:
+class LinkKinematics:
     """Poses and Jacobians of all links at one configuration.
 
     An unknown link raises ConfigError.
@@ -61,7 +61,7 @@ class LinkPoses:
 class IkTask(Protocol):
     """Any object with this method."""
 
-    def linearise(self, links: LinkPoses) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+    def linearise(self, links: LinkKinematics) -> tuple[npt.ArrayLike, npt.ArrayLike]:
         """Return weighted residual, (m,), and Jacobian ∂r/∂q, (m, n)."""
 
 
@@ -82,7 +82,7 @@ class FrameTask:
         self._link, self._other = link, relative_to
         self._weights = np.repeat([position_cost, orientation_cost], 3)[:, None]
 
-    def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
+    def linearise(self, links: LinkKinematics) -> tuple[Vec, Vec]:
         """Return the weighted pose error log₆(T_target⁻¹ T) and its Jacobian."""
         T, J = links.pose(self._link), links.jacobian(self._link)
         if self._other:
@@ -100,7 +100,7 @@ class PostureTask:
         self.target = target
         self._cost = np.broadcast_to(np.asarray(cost, float), target.shape)
 
-    def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
+    def linearise(self, links: LinkKinematics) -> tuple[Vec, Vec]:
         """Return the weighted distance from the posture and its Jacobian."""
         return self._cost * (links.q - self.target), np.diag(self._cost)
 
@@ -112,7 +112,7 @@ class TaskSolver:
         self, robot: RobotModel, tasks: Sequence[IkTask], *, damping: float = 1e-6
     ) -> None:
         """Compile a solver; raise ConfigError for an unknown link."""
-        self.links, self.tasks = LinkPoses(robot), tasks
+        self.links, self.tasks = LinkKinematics(robot), tasks
         self._robot, self._damping = robot, damping
         self.solve(robot.home, dt=0.0)
 

@@ -20,7 +20,7 @@ from paprle.link.flow import Sending
 from paprle.link.guards import Guard
 from paprle.link.handshake import REMEDY, find_difference
 from paprle.link.mirror import Cut, find_by_kind, find_queue
-from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
+from paprle.link.packets import LAST, DatagramKind, Packet, Sealer, Side, derive_key
 from paprle.link.rates import Allowance, Leftover
 from paprle.link.reports import pack_report
 
@@ -98,7 +98,7 @@ class FollowerEnd:
         chosen = choose(data, self._peer)
         self._refuse("too many at once", len(data) - len(chosen))
         for one in chosen:
-            if one[3:4] == bytes([Kind.HELLO]):
+            if one[3:4] == bytes([DatagramKind.HELLO]):
                 self._answer(one, now_ns)
                 continue
             if self._sealer is None:
@@ -121,7 +121,7 @@ class FollowerEnd:
         data = pack_report(report)
         if report["event"] != "trouble":  # that is told once, whoever hears it
             self._ready = data
-        self._send(Kind.REPORT, data, now_ns)
+        self._send(DatagramKind.REPORT, data, now_ns)
 
     def send(self, port: str, data: bytes, now_ns: int) -> None:
         """Send a port's record, reliably for a queue."""
@@ -144,7 +144,7 @@ class FollowerEnd:
         """Announce the gate's end and last record."""
         self.is_open = False
         self._queue_waiting()
-        self._send(Kind.BYE, LAST.pack(self._flow.n_last), now_ns)
+        self._send(DatagramKind.BYE, LAST.pack(self._flow.n_last), now_ns)
 
     @property
     def is_drained(self) -> bool:
@@ -156,7 +156,7 @@ class FollowerEnd:
             self._flow.put(payload)
         self._waiting.clear()
 
-    def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
+    def _send(self, kind: DatagramKind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
             echo = self.clock.make_echo(now_ns)
             data = self._sealer.seal(kind, payload, now_ns, echo)
@@ -183,7 +183,7 @@ class FollowerEnd:
             why = why or find_difference(self._terms, terms, self.remedy)
         if why:
             self.refused["session"] += 1
-        kind = Kind.REFUSAL if why else Kind.WELCOME
+        kind = DatagramKind.REFUSAL if why else DatagramKind.WELCOME
         payload = nonce + (why.encode() if why else self._nonce)
         answer = sealer.seal(kind, payload, now_ns)
         self.outbox.append(Datagram.make(answer, get_address(data)))
@@ -195,7 +195,7 @@ class FollowerEnd:
         key = derive_key(self._key, nonce, self._nonce)
         sealer = Sealer(key, Side.FOLLOWER, self.refused)
         packet = sealer.open(data)
-        if packet is None or packet.kind is not Kind.OPEN or self.locked:
+        if packet is None or packet.kind is not DatagramKind.OPEN or self.locked:
             return
         self._sealer, self.is_open, self.heard_ns = sealer, True, now_ns
         self._peer = get_address(data)
@@ -204,13 +204,15 @@ class FollowerEnd:
         self.clock.take(packet, now_ns)
 
     def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
-        if packet.kind is Kind.BYE:
+        if packet.kind is DatagramKind.BYE:
             self.is_open = False
-        elif packet.kind is Kind.ACK:
+        elif packet.kind is DatagramKind.ACK:
             if not self._flow.take_ack(packet.payload, now_ns):
                 self._refuse("malformed")
-        elif packet.kind is Kind.OPEN and self._ready is not None:
-            self._send(Kind.REPORT, self._ready, now_ns)  # it has not heard it yet
+        elif packet.kind is DatagramKind.OPEN and self._ready is not None:
+            self._send(
+                DatagramKind.REPORT, self._ready, now_ns
+            )  # it has not heard it yet
         elif packet.kind in self._heard:
             if not self._heard_of.take(now_ns):
                 self._refuse("more than twice the rate")

@@ -13,7 +13,7 @@ from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record, Request
 from paprle.link.batch_compression import stretch
 from paprle.link.mirror import Cut, Mirror
-from paprle.link.packets import Kind, Packet
+from paprle.link.packets import DatagramKind, Packet
 
 _PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be
 _PERMIT_NS = 30_000_000_000  # [ns] chosen: to walk from the robot to the leader
@@ -45,7 +45,7 @@ class Guard(Protocol):
 
 def make_gate_guards(cut: Cut, robot: RobotInfo) -> dict[str, Guard]:
     """Return the guards of the gate's input."""
-    commands = {k: one for k, one in cut.items() if one.kind is Kind.SETPOINT}
+    commands = {k: one for k, one in cut.items() if one.kind is DatagramKind.SETPOINT}
     return {port: SetpointGuard(mirror, robot) for port, mirror in commands.items()}
 
 

@@ -20,7 +20,7 @@ from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
 from paprle.link.handshake import pack_terms
 from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
-from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
+from paprle.link.packets import LAST, DatagramKind, Packet, Sealer, Side, derive_key
 from paprle.link.reports import unpack_report
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
@@ -80,13 +80,13 @@ class LeaderEnd:
         if self._sealer is None or is_late:  # it may have begun anew since it answered
             self._said_ns = now_ns
             hello = self._nonce + self._terms
-            self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
-        self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
+            self.outbox.append(self._greeter.seal(DatagramKind.HELLO, hello, now_ns))
+        self._send(DatagramKind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
 
     def send(self, port: str, record: Record, now_ns: int) -> None:
         """Send the newest record of a port."""
         mirror = self._cut[port]
-        if mirror.kind is Kind.SETPOINT:
+        if mirror.kind is DatagramKind.SETPOINT:
             self._setpoints.note(record)
         for payload in squeeze([record.tobytes()]):
             self._send(mirror.kind, payload, now_ns)
@@ -113,7 +113,7 @@ class LeaderEnd:
 
     def send_bye(self, now_ns: int) -> None:
         """Announce the end of the session."""
-        self._send(Kind.BYE, b"", now_ns)
+        self._send(DatagramKind.BYE, b"", now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Return each port's newest record, in local time."""
@@ -123,7 +123,10 @@ class LeaderEnd:
         if len(chosen) < len(data):
             self.refused["too many at once"] += len(data) - len(chosen)
         for one in chosen:
-            if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
+            if one[3:4] in {
+                bytes([DatagramKind.WELCOME]),
+                bytes([DatagramKind.REFUSAL]),
+            }:
                 self._take_answer(one, now_ns)
                 continue
             packet = None if self._sealer is None else self._sealer.open(one)
@@ -133,7 +136,7 @@ class LeaderEnd:
                 self.clock.take(packet, now_ns)
                 self._obey(packet, now_ns, newest)
         if self._recorded_ns != before:
-            self._send(Kind.ACK, self._flow.make_ack(), now_ns)
+            self._send(DatagramKind.ACK, self._flow.make_ack(), now_ns)
         return newest
 
     def _take_answer(self, data: bytes, now_ns: int) -> None:
@@ -141,7 +144,7 @@ class LeaderEnd:
         if packet is None or packet.payload[:NONCE] != self._nonce:
             return
         self.answered_ns, rest = now_ns, packet.payload[NONCE:]
-        if packet.kind is Kind.REFUSAL:
+        if packet.kind is DatagramKind.REFUSAL:
             self.refusal = rest.decode(errors="replace")
         elif not self.heard_ns and rest != self._welcome:
             key = derive_key(self._key, self._nonce, rest)
@@ -150,11 +153,11 @@ class LeaderEnd:
             self._welcome, self._welcomed_ns, self._said_ns = rest, now_ns, 0
 
     def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
-        if packet.kind is Kind.BYE:
+        if packet.kind is DatagramKind.BYE:
             self._take_bye(packet, now_ns)
-        elif packet.kind is Kind.REPORT:
+        elif packet.kind is DatagramKind.REPORT:
             self._take_report(packet)
-        elif packet.kind is Kind.RECORD:
+        elif packet.kind is DatagramKind.RECORD:
             self._recorded_ns = now_ns
             for data in self._flow.receive(packet.payload):
                 records = self._unpack(self._queued, data, AT_ONCE)
@@ -204,11 +207,11 @@ class LeaderEnd:
                 if then_ns is None:
                     return False
                 record[name] = then_ns
-        if mirror.kind in {Kind.STATUS, Kind.RECORD}:
+        if mirror.kind in {DatagramKind.STATUS, DatagramKind.RECORD}:
             self._setpoints.fill(record)
         return True
 
-    def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
+    def _send(self, kind: DatagramKind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
             self._said_ns = now_ns
             echo = self.clock.make_echo(now_ns)

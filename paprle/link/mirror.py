@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from paprle.ipc.records import Layout
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 
 @dataclass(frozen=True)
-class Latest:
+class LatestPolicy:
     """Policy of the newest record alone."""
 
 
@@ -34,10 +34,10 @@ class Mirror:
         stamps: Fields in the sender's time, [ns], 0 if absent; the first gives the age.
     """
 
-    kind: Kind
+    kind: DatagramKind
     dtype: np.dtype[np.void] | None
     is_up: bool
-    policy: Latest | Queue
+    policy: LatestPolicy | Queue
     stamps: tuple[str, ...]
 
 
@@ -54,17 +54,21 @@ def make_gate_cut(layout: Layout) -> Cut:
     return MappingProxyType(
         {
             "setpoint": Mirror(
-                Kind.SETPOINT,
+                DatagramKind.SETPOINT,
                 layout.setpoint,
                 is_up=True,
-                policy=Latest(),
+                policy=LatestPolicy(),
                 stamps=("source_ns", "stamp_ns"),
             ),
             "status": Mirror(
-                Kind.STATUS, status, is_up=False, policy=Latest(), stamps=_GATE_STAMPS
+                DatagramKind.STATUS,
+                status,
+                is_up=False,
+                policy=LatestPolicy(),
+                stamps=_GATE_STAMPS,
             ),
             "gate_ring": Mirror(
-                Kind.RECORD,
+                DatagramKind.RECORD,
                 status,
                 is_up=False,
                 policy=Queue(_BACKLOG),
@@ -76,9 +80,15 @@ def make_gate_cut(layout: Layout) -> Cut:
 
 LEADER_CUT: Cut = MappingProxyType(
     {
-        "sample": Mirror(Kind.SAMPLE, None, is_up=True, policy=Latest(), stamps=()),
-        "errors": Mirror(Kind.ERRORS, None, is_up=True, policy=Latest(), stamps=()),
-        "tick": Mirror(Kind.TICK, None, is_up=False, policy=Latest(), stamps=()),
+        "sample": Mirror(
+            DatagramKind.SAMPLE, None, is_up=True, policy=LatestPolicy(), stamps=()
+        ),
+        "errors": Mirror(
+            DatagramKind.ERRORS, None, is_up=True, policy=LatestPolicy(), stamps=()
+        ),
+        "tick": Mirror(
+            DatagramKind.TICK, None, is_up=False, policy=LatestPolicy(), stamps=()
+        ),
     }
 )
 """Cut between leader and session, which is at the robot:
@@ -88,7 +98,7 @@ other's devices. No capture is kept back on the link: at the robot the motion is
 period and some jitter behind them (``paprle.reconstruction.path``)."""
 
 
-def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
+def find_by_kind(cut: Cut, *, is_up: bool) -> dict[DatagramKind, str]:
     """Return one direction's ports by kind."""
     return {one.kind: name for name, one in cut.items() if one.is_up == is_up}
 

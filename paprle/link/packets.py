@@ -19,7 +19,7 @@ LAST = struct.Struct("<q")
 _HEADER = struct.Struct("<3sBQqqq")  # magic, kind, seq, stamp, echo, held
 
 
-class Kind(IntEnum):
+class DatagramKind(IntEnum):
     """Purpose of a datagram."""
 
     HELLO = 1  # leader: a nonce of mine, and what I take the robot for
@@ -37,8 +37,8 @@ class Kind(IntEnum):
     ERRORS = 13  # leader, likewise: ``paprle.link.remote_leader.error_report``
 
 
-_KINDS = frozenset(int(kind) for kind in Kind)
-_MAY_BE_LATE = frozenset({Kind.SAMPLE})  # its receiver puts them in order
+_KINDS = frozenset(int(kind) for kind in DatagramKind)
+_MAY_BE_LATE = frozenset({DatagramKind.SAMPLE})  # its receiver puts them in order
 _WINDOW = 64  # chosen, as in RFC 4303, 3.4.3: numbers of which none counts twice
 _ALL = (1 << _WINDOW) - 1
 
@@ -59,7 +59,7 @@ class Packet(NamedTuple):
         held_ns: Time since that stamp had arrived.
     """
 
-    kind: Kind
+    kind: DatagramKind
     seq: int
     stamp_ns: int
     echo_ns: int
@@ -72,13 +72,17 @@ class Sealer:
 
     def __init__(self, key: bytes, side: Side, refused: Counter[str]) -> None:
         self._key, self._side = key, side
-        self._sent: Counter[Kind] = Counter()
-        self._newest: dict[Kind, int] = {}
-        self._seen: dict[Kind, int] = {}  # bit i: the newest less i
+        self._sent: Counter[DatagramKind] = Counter()
+        self._newest: dict[DatagramKind, int] = {}
+        self._seen: dict[DatagramKind, int] = {}  # bit i: the newest less i
         self.refused = refused
 
     def seal(
-        self, kind: Kind, payload: bytes, stamp_ns: int, echo: tuple[int, int] = (0, 0)
+        self,
+        kind: DatagramKind,
+        payload: bytes,
+        stamp_ns: int,
+        echo: tuple[int, int] = (0, 0),
     ) -> bytes:
         """Return a datagram; ``echo``: ``Packet.echo_ns`` and ``held_ns``."""
         self._sent[kind] += 1
@@ -90,7 +94,7 @@ class Sealer:
         why = self._find_seal_fault(data)
         if not why:
             _, number, seq, stamp_ns, echo_ns, held_ns = _HEADER.unpack_from(data)
-            kind = Kind(number)
+            kind = DatagramKind(number)
             why = self._find_order_fault(kind, seq)
             if not why:
                 payload = data[_HEADER.size : -_TAG]
@@ -98,7 +102,7 @@ class Sealer:
         self.refused[why] += 1
         return None
 
-    def _find_order_fault(self, kind: Kind, seq: int) -> str:
+    def _find_order_fault(self, kind: DatagramKind, seq: int) -> str:
         newest = self._newest.get(kind, 0)
         ahead = seq - newest
         if ahead > _MAX_AHEAD:

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.observation.frame import ASKED, MEASURED, SENT, Frame
+from paprle.observation.frame import ASKED, MEASURED, SENT, StateFrame
 from paprle.observation.joints import JointUnits, Style, make_joint_units
 from paprle.recording.robot import make_limbs, read_recorded_urdf
 
@@ -55,7 +55,7 @@ class Columns:
         """Begin an episode with continuous rotations."""
         self._last.clear()
 
-    def compute(self, frame: Frame) -> dict[str, Vec]:
+    def compute(self, frame: StateFrame) -> dict[str, Vec]:
         """Return a frame's values by column, (n,)."""
         units = self.units
         return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {

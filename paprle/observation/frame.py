@@ -13,7 +13,7 @@ MEASURED, SENT, ASKED = "measured", "sent", "requested"
 
 
 @dataclass(frozen=True)
-class Frame:
+class StateFrame:
     """State at one instant; NaN: not measured, none or unknown.
 
     Attributes:

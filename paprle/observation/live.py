@@ -107,7 +107,7 @@ class Images:
         return image
 
 
-class Actions:
+class PolicyActions:
     """Actions of a policy and their limb commands."""
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:

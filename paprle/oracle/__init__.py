@@ -16,9 +16,9 @@ import numpy.typing as npt
 from paprle.oracle.invariants import (
     INVARIANTS,
     MOST_TURNING,
-    Finding,
-    History,
-    Limits,
+    InvariantCheck,
+    JudgedLimits,
+    JudgeHistory,
     Vec,
     begin_history,
     judge,
@@ -30,7 +30,7 @@ __all__ = [
     "INVARIANTS",
     "MOST_TURNING",
     "CommandJudge",
-    "Limits",
+    "JudgedLimits",
     "OracleStream",
     "Verdict",
     "Violation",
@@ -43,7 +43,7 @@ SHOWN = 8  # chosen: findings kept for each invariant
 
 def check_commands(
     q_cmd: npt.ArrayLike,
-    limits: Limits,
+    limits: JudgedLimits,
     *,
     t_ns: npt.ArrayLike | None = None,
     armed_at: Sequence[int] | None = None,
@@ -86,12 +86,14 @@ def check_commands(
 class CommandJudge:
     """Judge of consecutive pieces without armings."""
 
-    def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, limits: JudgedLimits, q_start: npt.ArrayLike | None = None
+    ) -> None:
         self.n_samples = 0
         self.counts = dict.fromkeys(filter(limits.knows, INVARIANTS), 0)
         self.violations: list[Violation] = []
         self._limits = limits
-        self._history: History | None = None
+        self._history: JudgeHistory | None = None
         self._last_ns: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         if q_start is not None:
             self._history = begin_history(q_start, limits)
@@ -117,9 +119,11 @@ class CommandJudge:
 class OracleStream:
     """Judge of single commands."""
 
-    def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, limits: JudgedLimits, q_start: npt.ArrayLike | None = None
+    ) -> None:
         self.limits = limits
-        self._history: History | None = None
+        self._history: JudgeHistory | None = None
         self._t_ns: int | None = None
         if q_start is not None:
             self._history = begin_history(q_start, limits)
@@ -150,7 +154,9 @@ class OracleStream:
         return tuple(broken)
 
 
-def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, Any]:
+def _shaped(
+    q_cmd: npt.ArrayLike, limits: JudgedLimits, t_ns: Any
+) -> tuple[Vec, Vec, Any]:
     n = len(limits.q_min)
     c = np.asarray(q_cmd, dtype=np.float64)
     if c.ndim != 2 or c.shape[1] != n:
@@ -171,7 +177,7 @@ def _segments(n: int, armed_at: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _note(
     key: str,
-    finding: Finding,
+    finding: InvariantCheck,
     offset: int,
     counts: dict[str, int],
     shown: list[Violation],

@@ -36,7 +36,7 @@ RELATIVE = 1e-9  # spec: M3 to M5 of docs/SAFETY.md, relative to V
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class JudgedLimits:
     """Limits of a command sequence.
 
     Attributes:
@@ -60,7 +60,7 @@ class Limits:
     joint_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, robot: Any, h: float, **others: Any) -> Limits:
+    def of(cls, robot: Any, h: float, **others: Any) -> JudgedLimits:
         """Return a ``RobotInfo``'s limits at period ``h`` [s], with overrides."""
         shared = [part.name for part in fields(cls) if part.name != "h"]
         own = {name: getattr(robot, name) for name in shared if name not in others}
@@ -106,7 +106,7 @@ class Limits:
         return max(1, int(self.count_turning()))
 
 
-class History(NamedTuple):
+class JudgeHistory(NamedTuple):
     """Past of the judge; NaN where unknown."""
 
     c: Vec  # last command
@@ -117,7 +117,7 @@ class History(NamedTuple):
     highest: Vec
 
 
-class Finding(NamedTuple):
+class InvariantCheck(NamedTuple):
     """Values, limits and violations, (N, n)."""
 
     value: Vec
@@ -125,7 +125,7 @@ class Finding(NamedTuple):
     bad: Mask
 
 
-def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
+def begin_history(start: npt.ArrayLike, limits: JudgedLimits) -> JudgeHistory:
     """Return the history of one or two commands."""
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
@@ -133,12 +133,12 @@ def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
     # of two commands it is not known whether they are a turn in motion
     a = np.full_like(v, 0.0 if len(past) == 1 else np.nan)
     slowest = np.abs(np.broadcast_to(v, (limits.n_turning, len(v))))
-    return History(past[-1], v, a, slowest, past[-1], past[-1])
+    return JudgeHistory(past[-1], v, a, slowest, past[-1], past[-1])
 
 
 def judge(
-    c: Vec, V: Vec, past: History, limits: Limits
-) -> tuple[dict[str, Finding], History]:
+    c: Vec, V: Vec, past: JudgeHistory, limits: JudgedLimits
+) -> tuple[dict[str, InvariantCheck], JudgeHistory]:
     """Judge commands, (N, n), that follow ``past``."""
     is_finite = np.isfinite(c)
     all_finite = bool(is_finite.all())
@@ -155,7 +155,7 @@ def judge(
         allowed = _find_allowed(V, v_prev, past, limits)
         a = (v - v_prev) / limits.h
         findings = {
-            "M1": Finding(c, np.full_like(c, np.inf), ~is_finite),
+            "M1": InvariantCheck(c, np.full_like(c, np.inf), ~is_finite),
             "M2": _judge_position(known, lower, upper),
             "M3": _judge_velocity(v, allowed, limits, rounding),
             "M4": _judge_acceleration(a, V, limits, rounding),
@@ -168,16 +168,18 @@ def judge(
                 2 * RELATIVE * V / limits.h**2 + 4 * rounding / limits.h**3,
             )
     kept = allowed[-limits.n_turning :]
-    return findings, History(known[-1], v[-1], a[-1], kept, lowest[-1], highest[-1])
+    return findings, JudgeHistory(
+        known[-1], v[-1], a[-1], kept, lowest[-1], highest[-1]
+    )
 
 
-def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
+def _judge_position(c: Vec, lower: Vec, upper: Vec) -> InvariantCheck:
     above = c > upper + ABSOLUTE
     bad = above | (c < lower - ABSOLUTE)
-    return Finding(c, np.where(above, upper, lower), bad)
+    return InvariantCheck(c, np.where(above, upper, lower), bad)
 
 
-def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
+def _find_allowed(V: Vec, v_prev: Vec, past: JudgeHistory, limits: JudgedLimits) -> Vec:
     """Return M3's speeds, (n_turning + N, n): V, or braking to it at A."""
     # Where the jerk is limited, braking takes a while to begin. How long is bounded by
     # the time in which J turns the acceleration around, so what counts is what a
@@ -190,7 +192,9 @@ def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
     return np.fmax.accumulate(speeds + passed) - passed
 
 
-def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
+def _judge_velocity(
+    v: Vec, allowed: Vec, limits: JudgedLimits, rounding: Vec
+) -> InvariantCheck:
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
         limit = allowed[n_before:]
@@ -198,24 +202,28 @@ def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Find
         windows = np.lib.stride_tricks.sliding_window_view(allowed, n_before, axis=0)
         limit = windows.max(axis=-1)[1:]
     bad = np.abs(v) > limit * (1 + RELATIVE) + rounding / limits.h
-    return Finding(v, limit, bad)
+    return InvariantCheck(v, limit, bad)
 
 
-def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Finding:
+def _judge_acceleration(
+    a: Vec, V: Vec, limits: JudgedLimits, rounding: Vec
+) -> InvariantCheck:
     slack = RELATIVE * V / limits.h + 2 * rounding / limits.h**2
-    return Finding(
+    return InvariantCheck(
         a,
         np.broadcast_to(limits.ddq_max, a.shape),
         np.abs(a) > limits.ddq_max + slack,
     )
 
 
-def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
+def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> InvariantCheck:
     limit = np.broadcast_to(dddq_max, jerk.shape)
-    return Finding(jerk, limit, np.abs(jerk) > limit + slack)
+    return InvariantCheck(jerk, limit, np.abs(jerk) > limit + slack)
 
 
-def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
+def _judge_viability(
+    c: Vec, v: Vec, lower: Vec, upper: Vec, limits: JudgedLimits
+) -> InvariantCheck:
     # The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
     # are positive: those are the first m = floor(s / g) of them. Summed, each for one
     # period, they travel h (m s - g m (m + 1) / 2).
@@ -225,11 +233,11 @@ def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> 
     rest = c + np.sign(v) * limits.h * (m * speed - g * m * (m + 1) / 2)
     bound = np.where(v > 0, upper, lower)
     beyond = np.where(v > 0, rest - upper, lower - rest)
-    return Finding(rest, bound, (m >= 1) & (beyond > ABSOLUTE))
+    return InvariantCheck(rest, bound, (m >= 1) & (beyond > ABSOLUTE))
 
 
-def judge_spacing(t_ns: npt.NDArray[np.int64], h: float) -> Finding:
+def judge_spacing(t_ns: npt.NDArray[np.int64], h: float) -> InvariantCheck:
     """Judge T1 of samples 1 … N-1, (N-1, 1)."""
     spacing_ns = np.diff(t_ns)[:, None]
     bad = spacing_ns < SPACING * h * 1e9 - STAMP_NS
-    return Finding(spacing_ns * 1e-9, np.full(bad.shape, SPACING * h), bad)
+    return InvariantCheck(spacing_ns * 1e-9, np.full(bad.shape, SPACING * h), bad)

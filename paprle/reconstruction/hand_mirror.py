@@ -9,8 +9,8 @@ import pinocchio as pin
 from paprle.contracts.types import Vec
 from paprle.reconstruction.mirror import HORIZON_NS, PoseFilter
 from paprle.reconstruction.mirror_display import Easing
-from paprle.reconstruction.mirror_lag import Lag
-from paprle.reconstruction.mirror_motion import History
+from paprle.reconstruction.mirror_lag import MirrorLag
+from paprle.reconstruction.mirror_motion import StampedHistory
 
 
 class HandMirror:
@@ -19,8 +19,8 @@ class HandMirror:
     def __init__(self) -> None:
         self.filter = PoseFilter()
         self.is_held = False
-        self._asked: History[Vec] = History()
-        self._lag = Lag()
+        self._asked: StampedHistory[Vec] = StampedHistory()
+        self._lag = MirrorLag()
         self._easing = Easing()
         self._heard_ns = self._shown_ns = self._at_ns = 0
 

@@ -12,8 +12,8 @@ import pinocchio as pin
 from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.reconstruction.mirror import HORIZON_NS, PoseFilter, Predicted
-from paprle.reconstruction.mirror_lag import Lag, interpolate
-from paprle.reconstruction.mirror_motion import History
+from paprle.reconstruction.mirror_lag import MirrorLag, interpolate
+from paprle.reconstruction.mirror_motion import StampedHistory
 
 _EASE = 0.1  # [s] chosen: in which two thirds of a correction are shown
 _RETREAT = np.array([0.1, 0.5])  # [m/s], [rad/s] chosen: seen as a motion, no jump
@@ -41,9 +41,9 @@ class RobotMirror:
     def __init__(self, robot: RobotInfo) -> None:
         self.filters = {limb.name: PoseFilter() for limb in robot.limbs}
         self._robot = robot
-        self._asked: History[Vec] = History()
+        self._asked: StampedHistory[Vec] = StampedHistory()
         self._word: Word | None = None
-        self._lag = Lag()
+        self._lag = MirrorLag()
         self._found: dict[str, Predicted] = {}
         self._easings = {name: Easing() for name in self.filters}
         self._shown_ns = self._at_ns = 0

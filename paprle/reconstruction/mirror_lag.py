@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from paprle.contracts.types import Vec
-from paprle.reconstruction.mirror_motion import History
+from paprle.reconstruction.mirror_motion import StampedHistory
 
 _WAY = 0.3  # [s] chosen: time constant; what jitters is not the way's length
 _RESPONSE = 2.0  # [s] chosen: a few turns of a hand, so that offsets cancel out
@@ -22,7 +22,7 @@ _SLOPE_NS = 20_000_000  # [ns] chosen: over which asked velocities are taken
 _LEAST = 1e-2  # [rad²/s] chosen: dq·dq summed over time; before, nothing is known
 
 
-class Lag:
+class MirrorLag:
     """Age of the shown motion, ``ns``, [ns]."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Lag:
         wrong = self._way + self._response - self.ns
         self.ns += round(max(-most, min(most, wrong)))
 
-    def take_response(self, dt: float, q: Vec, asked: History[Vec]) -> None:
+    def take_response(self, dt: float, q: Vec, asked: StampedHistory[Vec]) -> None:
         """Learn the response from joints, (n,), and requests."""
         at_ns = self._measured_ns - round(self._way)
         before = interpolate(asked, at_ns - _SLOPE_NS)
@@ -64,7 +64,7 @@ class Lag:
             self._response = min(max(0.0, response_ns), _LONGEST_NS)
 
 
-def interpolate(asked: History[Vec], at_ns: int) -> Vec:
+def interpolate(asked: StampedHistory[Vec], at_ns: int) -> Vec:
     """Return the request at a time, [ns]."""
     a, b, share = asked.find(at_ns)
     return a + share * (b - a)

@@ -28,7 +28,7 @@ class Displacement(NamedTuple):
     phi: Vec
 
 
-class History(Generic[Item]):
+class StampedHistory(Generic[Item]):
     """Bounded history of items with rising stamps."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class History(Generic[Item]):
         return self._items[after - 1], self._items[after], share
 
 
-class AskedMotion(History[pin.SE3]):
+class AskedMotion(StampedHistory[pin.SE3]):
     """Requested poses of the operator."""
 
     def measure(self, from_ns: int, to_ns: int) -> Displacement:

@@ -10,7 +10,7 @@ _WEAK, _BAD = 0.5, 0.8  # chosen: shares of the age at which the gate brakes
 _LOST_NS = 500_000_000  # [ns] chosen: by then the gate has braked whatever it is told
 
 
-class LinkQuality:
+class MirrorQuality:
     """Judge of a link by the gate's statuses."""
 
     def __init__(self, stale_after: float) -> None:

@@ -21,7 +21,7 @@ from paprle.recording.manifest import (
 from paprle.recording.mcap.journal import Journal
 from paprle.recording.messages.channels import make_channels
 from paprle.recording.notes import add_notes, find_notes
-from paprle.recording.video.footage import Footage, RingReader
+from paprle.recording.video.footage import FootageRecorder, RingReader
 
 HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
 SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second
@@ -72,7 +72,7 @@ class Recorder:
         header: Mapping[str, Any],
         rings: Sequence[RingReader],
         wall: Callable[[], int] = time.time_ns,
-        footage: Footage | None = None,
+        footage: FootageRecorder | None = None,
     ) -> None:
         self.failure = ""
         self.warning = ""
@@ -85,7 +85,7 @@ class Recorder:
         self._header = header
         self._rings = rings
         self._wall = wall
-        self._footage = footage or Footage({}, {}, lambda *_: None)
+        self._footage = footage or FootageRecorder({}, {}, lambda *_: None)
         self._journal: Journal | None = None
         self._held: list[tuple[int, int, int, bytes]] = []
         self._n_held = 0

@@ -12,7 +12,7 @@ from paprle.robot.bodies.collision import CollisionModel
 from paprle.robot.bodies.scene import make_scene
 
 
-class Recorded(Protocol):
+class RecordedEpisode(Protocol):
     """Episode or stored recording."""
 
     @property
@@ -23,7 +23,7 @@ class Recorded(Protocol):
     def config(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
-def make_collision_model(episode: Recorded) -> CollisionModel:
+def make_collision_model(episode: RecordedEpisode) -> CollisionModel:
     """Return the bodies of an episode's robot and scene.
 
     Raises:
@@ -39,7 +39,7 @@ def make_collision_model(episode: Recorded) -> CollisionModel:
     )
 
 
-def read_scene(episode: Recorded) -> dict[str, SceneBodySettings]:
+def read_scene(episode: RecordedEpisode) -> dict[str, SceneBodySettings]:
     """Return the gate's scene bodies by name."""
     gate: Mapping[str, Any] = episode.config.get("gate") or {}
     scene = gate.get("scene", {})

@@ -13,7 +13,7 @@ from paprle.contracts.errors import RecordingError
 from paprle.contracts.images import EXACT, CameraInfo
 from paprle.contracts.settings.camera import Video
 from paprle.contracts.types import readonly
-from paprle.ipc.pictures import Coded, Kind
+from paprle.ipc.pictures import CodedPicture, PictureKind
 from paprle.recording.messages.types import (
     CAMERA_INFO,
     COMPRESSED_IMAGE,
@@ -38,7 +38,7 @@ class CameraTrack:
     """Pictures or depth of one camera as h264, jpeg or png."""
 
     camera: str
-    kind: Kind
+    kind: PictureKind
     topic: str
     format: str
 
@@ -47,7 +47,7 @@ class CameraTrack:
         """Type of its messages."""
         return COMPRESSED_VIDEO if self.format == "h264" else COMPRESSED_IMAGE
 
-    def encode(self, coded: Coded) -> bytes:
+    def encode(self, coded: CodedPicture) -> bytes:
         """Return the message of a picture."""
         frame, stamp = name_frame(self.camera), _make_stamp(coded.stamp_ns)
         data = np.frombuffer(coded.data, np.uint8)
@@ -77,10 +77,12 @@ def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
             continue
         form = "png" if encoding in EXACT else values["video"]
         last = _LAST.get(encoding) or _LAST[form]
-        tracks.append(CameraTrack(name, Kind.PICTURE, f"/cameras/{name}/{last}", form))
+        tracks.append(
+            CameraTrack(name, PictureKind.PICTURE, f"/cameras/{name}/{last}", form)
+        )
         if values["depth_unit"] and encoding != "depth16":
             tracks.append(
-                CameraTrack(name, Kind.DEPTH, f"/cameras/{name}/depth", "png")
+                CameraTrack(name, PictureKind.DEPTH, f"/cameras/{name}/depth", "png")
             )
     return tuple(tracks)
 

@@ -12,7 +12,7 @@ from paprle.contracts.images import CameraInfo
 from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.retargeting.joint_sources import expect_one_of, listed
-from paprle.retargeting.rules.look_at import Sight
+from paprle.retargeting.rules.look_at import LookPlaces
 from paprle.robot import RobotModel
 from paprle.robot.arrays import place_joints
 
@@ -22,7 +22,7 @@ def find_sights(
     leader: LeaderInfo,
     settings: RetargetSettings,
     cameras: Mapping[str, CameraInfo],
-) -> dict[str, Sight]:
+) -> dict[str, LookPlaces]:
     """Return the sights of limbs with cameras.
 
     Raises:
@@ -34,7 +34,7 @@ def find_sights(
         if rule.rule != "look_at" or name not in robot.limbs:
             continue
         of = rule.of or ""  # which the pairing has checked
-        sights[name] = Sight(
+        sights[name] = LookPlaces(
             list(robot.limbs).index(of),
             place_link(robot, robot.limbs[of].base_link),
             place_link(robot, robot.limbs[name].base_link),

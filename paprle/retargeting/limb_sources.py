@@ -20,7 +20,7 @@ from paprle.retargeting.rules.axes import AxesRule, Meaning
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.rules.follow import Chase, FollowRule
 from paprle.retargeting.rules.joints import JointsRule
-from paprle.retargeting.rules.look_at import LookAtRule, Sight
+from paprle.retargeting.rules.look_at import LookAtRule, LookPlaces
 from paprle.retargeting.rules.modes import BUILT_IN, make_modes
 from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
 from paprle.retargeting.rules.view import ViewRule
@@ -99,7 +99,7 @@ def _make_rule(
     limb: Limb,
     settings: RetargetSettings,
     source: LimbSource,
-    sights: Mapping[str, Sight],
+    sights: Mapping[str, LookPlaces],
 ) -> LimbRule[Any]:
     if source.rule == "look_at":
         return _make_look_rule(settings.limbs[limb.name], sights[limb.name])
@@ -117,7 +117,7 @@ def _make_pose_rule(
     limb: Limb,
     settings: RetargetSettings,
     source: LimbSource,
-    sights: Mapping[str, Sight],
+    sights: Mapping[str, LookPlaces],
 ) -> LimbRule[Any]:
     if source.rule == "absolute":
         return AbsoluteRule(settings.max_travel)
@@ -133,7 +133,7 @@ def _make_pose_rule(
     return RelativeRule(R_map, scale, bound, is_world=is_world)
 
 
-def _make_look_rule(s: LimbRuleSettings, sight: Sight) -> LookAtRule:
+def _make_look_rule(s: LimbRuleSettings, sight: LookPlaces) -> LookAtRule:
     m = s.motion
     bounds = np.array(
         [

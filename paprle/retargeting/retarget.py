@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.session_view import Advice
 from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
+from paprle.contracts.validation.check import check_made
 from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver
 from paprle.kinematics.seed import choose_joints

@@ -62,7 +62,7 @@ class Bodies(NamedTuple):
     capsule: Vec
 
 
-class Reach(NamedTuple):
+class ReachTable(NamedTuple):
     """Posture-independent bounds on the change of distances, as a sparse table.
 
     Attributes:
@@ -82,18 +82,18 @@ class Pairs(NamedTuple):
     a: Ints
     b: Ints
     keep: Vec
-    reach: Reach
+    reach: ReachTable
 
 
-def make_reach(dense: Vec) -> Reach:
+def make_reach(dense: Vec) -> ReachTable:
     """Return the nonzero entries of a table, (n, k)."""
     pair, column = np.nonzero(dense.T)
     starts = np.searchsorted(pair, np.arange(dense.shape[1] + 1)).astype(np.int64)
-    return Reach(starts, column.astype(np.int64), dense[column, pair])
+    return ReachTable(starts, column.astype(np.int64), dense[column, pair])
 
 
 @inlined
-def bound_change(reach: Reach, k: int, travel: Vec) -> float:
+def bound_change(reach: ReachTable, k: int, travel: Vec) -> float:
     """Return a bound on pair k's change of distance, [m], for travel (n,)."""
     change = 0.0
     for at in range(reach.starts[k], reach.starts[k + 1]):

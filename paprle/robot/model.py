@@ -9,10 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.config.check import check_made, validate
-from paprle.config.folders import DATA
-from paprle.config.layers import Layer, Places
-from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.kit.extensions import load_extension
 from paprle.contracts.settings.core import (
@@ -21,6 +17,8 @@ from paprle.contracts.settings.core import (
     SceneBodySettings,
 )
 from paprle.contracts.types import RobotInfo, Vec, readonly
+from paprle.contracts.validation.check import check_made, validate
+from paprle.contracts.validation.places import Layer, Places
 from paprle.robot.arrays import Ints, make_robot_tree
 from paprle.robot.bodies.collision import CollisionModel
 from paprle.robot.bodies.scene import make_scene
@@ -240,6 +238,10 @@ class RobotModel:
 
 
 def _read_settings(yaml: Path) -> RobotSettings:
+    # a robot of a URDF needs no files of a config
+    from paprle.config.folders import DATA  # noqa: PLC0415
+    from paprle.config.yaml_text import read_yaml  # noqa: PLC0415
+
     problems: list[str] = []
     data = read_yaml(yaml, yaml.name, problems) or {}
     places = Places([Layer(yaml.name, {"follower": data})])

@@ -31,10 +31,10 @@ from paprle.session.decisions import Decisions
 from paprle.session.episode import EpisodeLog
 from paprle.session.inputs.frozen_input import StuckWatch
 from paprle.session.inputs.mode_watch import ModeWatch
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 from paprle.session.settling import Settling
 from paprle.session.situation import GATE_SILENCE_NS, Situation
-from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
+from paprle.session.states import EPISODE_STATES, REQUESTS, SessionEvent, step_state
 
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
 _ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
@@ -53,7 +53,7 @@ class Core:
         settings: SessionSettings,
         leader: LeaderInfo,
         layout: Layout,
-        motion: Motion,
+        motion: DesiredMotion,
         *,
         session_id: int,
         is_interactive: bool,
@@ -176,7 +176,7 @@ class Core:
         for limb in self.stuck.take(record, self.now_ns, is_held=is_held):
             self.episodes.add("stuck", self.now_ns, limb=limb)
 
-    def _move_state(self, event: Event | None) -> None:
+    def _move_state(self, event: SessionEvent | None) -> None:
         before = self.state
         if event is None:
             return
@@ -190,7 +190,7 @@ class Core:
             self._tell_delays()
         if self.state is _WAITING:  # an episode begins by a press of its own
             self.leaders.spend_presses()
-        if event is Event.REPOSTURE:
+        if event is SessionEvent.REPOSTURE:
             self.motion.change_over()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
             self.episodes.end(self.decisions.name_end(event), self.now_ns)

@@ -11,11 +11,11 @@ from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 from paprle.session.postures import WHOLE, Offer, Start
 from paprle.session.press_words import tell_again, tell_press, tell_wait
 from paprle.session.situation import Situation
-from paprle.session.states import EPISODE_STATES, Event
+from paprle.session.states import EPISODE_STATES, SessionEvent
 
 _STALL_NS = 30_000_000_000  # chosen: longer than any start and any gap in a recording
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
@@ -35,7 +35,7 @@ class Decisions:
         self,
         settings: SessionSettings,
         leader: LeaderInfo,
-        motion: Motion,
+        motion: DesiredMotion,
         episodes: EpisodeLog,
         *,
         is_interactive: bool,
@@ -61,7 +61,7 @@ class Decisions:
         self._now = Situation(
             0, SessionState.INIT, 0, GateState.DISARMED, False, 0, Actions(), 0
         )
-        self._deciders: dict[SessionState, Callable[[], Event | None]] = {
+        self._deciders: dict[SessionState, Callable[[], SessionEvent | None]] = {
             SessionState.INIT: self._decide_init,
             SessionState.HOMING: self._decide_slow_move,
             SessionState.WAITING: self._decide_waiting,
@@ -72,38 +72,38 @@ class Decisions:
             SessionState.STOPPED: self._decide_stopped,
         }
 
-    def enter(self, state: SessionState, event: Event) -> None:
+    def enter(self, state: SessionState, event: SessionEvent) -> None:
         """Note the transition to a state."""
         if state is _STOPPED:
             self._has_seen_stop, self._cleared_ns = False, None
             self.note = self._describe_stop()
         self._n_presses = self.leaders.n_presses  # a deliberate press comes after this
-        if state is _ENGAGED or event is Event.RESET:
+        if state is _ENGAGED or event is SessionEvent.RESET:
             self.note = self.missed if state is _ENGAGED else ""
             self._offer = None
         elif self.note == self.missed:
             self.note = ""
-        if event is Event.REPOSTURE:
+        if event is SessionEvent.REPOSTURE:
             self.note = "taking another posture; the leader waits"
 
-    def decide(self, situation: Situation) -> Event | None:
+    def decide(self, situation: Situation) -> SessionEvent | None:
         """Return the event of this tick, or None."""
         self._now = now = situation
         if now.asked.quit and now.state is not _CLOSING:
             self.end_reason = self.end_reason or "quit"
-            return Event.QUIT
+            return SessionEvent.QUIT
         if now.state is _CLOSING and now.asked.stop:
             self._is_park_over = True
         if now.state not in EPISODE_STATES and any(now.asked):
             self.episodes.judge(now.asked, now.now_ns)
         has_stopped = now.gate is _GATE_STOPPED or bool(now.asked.stop)
         if has_stopped and now.state is not _STOPPED:
-            return Event.STOP
+            return SessionEvent.STOP
         decide = self._deciders.get(now.state)
         event = None if decide is None else decide()
         return self._find_stall() if event is None else event
 
-    def _find_stall(self) -> Event | None:
+    def _find_stall(self) -> SessionEvent | None:
         if (
             self._now.state in _MOVING_STATES
             or self._now.now_ns - self._now.entered_ns < self._longest_wait_ns
@@ -113,22 +113,22 @@ class Decisions:
             return None
         self.end_reason = "stalled"
         self.note = self.note or "the gate did not get ready"
-        return Event.QUIT
+        return SessionEvent.QUIT
 
-    def _decide_init(self) -> Event | None:
-        return Event.READY if self._now.gate is GateState.READY else None
+    def _decide_init(self) -> SessionEvent | None:
+        return SessionEvent.READY if self._now.gate is GateState.READY else None
 
-    def _decide_slow_move(self) -> Event | None:
+    def _decide_slow_move(self) -> SessionEvent | None:
         if self._leader.is_human and self._now.was_away(self.motion.latched):
             self._home_note = "not at home: session or gate stood still"
-            return Event.ABORT
+            return SessionEvent.ABORT
         blocked = self.motion.plan_home(self._settings.speed)
         if blocked:
             self._home_note = f"not at home: {blocked}"
-            return Event.ABORT
-        return Event.ARRIVED if self.motion.has_arrived else None
+            return SessionEvent.ABORT
+        return SessionEvent.ARRIVED if self.motion.has_arrived else None
 
-    def _decide_waiting(self) -> Event | None:
+    def _decide_waiting(self) -> SessionEvent | None:
         if self.episodes.is_ending:
             return None  # the gate has not seen its end, or the arm does not stand
         limit = self._settings.episodes
@@ -136,9 +136,9 @@ class Decisions:
         is_done = limit is not None and self.episodes.n_kept >= limit
         if is_done or self.leaders.is_exhausted:
             self.end_reason = "done"
-            return Event.QUIT
+            return SessionEvent.QUIT
         if self._now.asked.next_episode:
-            return Event.HOME
+            return SessionEvent.HOME
         self.leaders.accept_jumps(self._now.now_ns)  # each play begins anew
         obstacle = self._find_obstacle(sample)
         self.note = "; ".join(filter(None, (self._home_note, obstacle)))
@@ -147,7 +147,7 @@ class Decisions:
         self._home_note = ""
         self.episodes.begin(self._now.now_ns)
         self.motion.most_turn = math.inf  # the operator has asked for this motion
-        return Event.START
+        return SessionEvent.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
         if sample is None or not self.leaders.is_usable:
@@ -174,11 +174,11 @@ class Decisions:
             return False
         return self._now.now_ns - closed_ns < self._settings.reset_time * 1e9
 
-    def _decide_aligning(self) -> Event | None:
+    def _decide_aligning(self) -> SessionEvent | None:
         if self._has_ended():
-            return Event.END
+            return SessionEvent.END
         if self._is_disengaged():
-            return Event.DISENGAGE
+            return SessionEvent.DISENGAGE
         blocked = self.motion.plan_alignment(
             self.leaders.get_sample(), self._settings.speed, self._settings.start_bound
         )
@@ -187,17 +187,17 @@ class Decisions:
         if self.motion.start is not self._start:
             self._tell_start(self.motion.start)
         if not blocked:
-            return Event.ALIGNED if self.motion.has_arrived else None
+            return SessionEvent.ALIGNED if self.motion.has_arrived else None
         return self._give_up_aligning(blocked)
 
-    def _hold_apart(self, far: str) -> Event:
+    def _hold_apart(self, far: str) -> SessionEvent:
         if not self._is_interactive:
             return self._give_up_aligning(f"{far}, more than half a turn")
         self.note = (
             f"{far}, more than half a turn; press {KEY_CAPS['engage']} to go there"
         )
         self._needs_press = True
-        return Event.DISENGAGE
+        return SessionEvent.DISENGAGE
 
     def _tell_start(self, start: Start | None) -> None:
         self._start, missed = start, []
@@ -215,28 +215,28 @@ class Decisions:
                 )
         self.missed = "; ".join(missed) if reaching else self.missed
 
-    def _give_up_aligning(self, blocked: str) -> Event:
+    def _give_up_aligning(self, blocked: str) -> SessionEvent:
         self.note = f"cannot align: {blocked}"
         self.episodes.end("cannot align", self._now.now_ns)
         if self._leader.is_human:
-            return Event.ABORT
+            return SessionEvent.ABORT
         self.end_reason = "cannot align"
-        return Event.QUIT
+        return SessionEvent.QUIT
 
-    def _decide_engaged(self) -> Event | None:
+    def _decide_engaged(self) -> SessionEvent | None:
         if self._has_ended():
-            return Event.END
+            return SessionEvent.END
         if self._now.asked.engage:
             self.note = f"paused; {tell_press(self._leader)} to go on"
             self._needs_press = True
-            return Event.DISENGAGE
+            return SessionEvent.DISENGAGE
         if self._is_disengaged():
-            return Event.DISENGAGE
+            return SessionEvent.DISENGAGE
         offer = self.motion.offer
         if offer is not self._offer:
             self._tell_offer(offer)
         is_taken = offer is not None and self._takes(offer)
-        return Event.REPOSTURE if is_taken else None
+        return SessionEvent.REPOSTURE if is_taken else None
 
     def _tell_offer(self, offer: Offer | None) -> None:
         before, self._offer = self._offer, offer
@@ -278,9 +278,9 @@ class Decisions:
         leader = self.leaders.infos[self.leaders.owners[row]]
         return leader.reposture == "auto"
 
-    def _decide_clutched(self) -> Event | None:
+    def _decide_clutched(self) -> SessionEvent | None:
         if self._has_ended():
-            return Event.END
+            return SessionEvent.END
         n_presses = self.leaders.n_presses
         has_pressed = bool(self._now.asked.engage) or n_presses != self._n_presses
         self._n_presses = n_presses
@@ -300,7 +300,11 @@ class Decisions:
             self._needs_press = True
             return None
         self.motion.most_turn = math.inf if self._is_asked else _HALF_TURN
-        return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
+        return (
+            SessionEvent.REALIGN
+            if self.motion.needs_alignment
+            else SessionEvent.REENGAGE
+        )
 
     def _is_too_far(self) -> bool:
         if not self._leader.is_human:
@@ -342,11 +346,11 @@ class Decisions:
         drivers.update()
         return drivers.is_any_driving
 
-    def _decide_stopped(self) -> Event | None:
+    def _decide_stopped(self) -> SessionEvent | None:
         why = self._describe_stop()
         if not self._is_interactive:
             self.end_reason, self.note = "stopped", why
-            return Event.QUIT
+            return SessionEvent.QUIT
         is_held = self.leaders.is_held
         first = "let go of the leader, then " if is_held else ""
         if self._cleared_ns is None or self._now.gate is _GATE_STOPPED:
@@ -360,11 +364,11 @@ class Decisions:
         is_ready = self._now.gate is GateState.READY
         # READY may also be the gate's state from before it was told to stop
         is_reset = is_ready and self._has_seen_stop and self._cleared_ns is not None
-        return Event.RESET if is_reset else None
+        return SessionEvent.RESET if is_reset else None
 
-    def name_end(self, event: Event) -> str:
+    def name_end(self, event: SessionEvent) -> str:
         """Return an event's reason to end an episode."""
-        if event is Event.STOP:
+        if event is SessionEvent.STOP:
             return self._name_stop()
         return self.end_reason or event.name.lower()
 

@@ -262,7 +262,7 @@ class Following:
         self.apart.fill(0.0)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
-        # A sample from before that one is none that says anything; too long is inf.
+        # An older sample has a period of 0, so no velocity; a long one has inf.
         if len(self._stamps_ns) == 1:  # one leader, one period
             dt = (sample.stamp_ns - self._sample_ns) * 1e-9
             self._sample_ns = sample.stamp_ns

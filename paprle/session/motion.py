@@ -31,7 +31,7 @@ from paprle.session.background_worker import Answer, Aside
 from paprle.session.inputs.distance import Apart
 from paprle.session.inputs.leaders import Leaders
 from paprle.session.limb_tracking import ALIGNED, Following
-from paprle.session.postures import Offer, Postures, Start, Wanted
+from paprle.session.postures import Offer, PostureGoal, Postures, Start
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.session.velocity import is_standing
 
@@ -45,7 +45,7 @@ _GATE_STATES = tuple(GateState)
 _ENGAGED = SessionState.ENGAGED  # Python 3.11 takes 0.1 µs to find it
 
 
-class Motion:
+class DesiredMotion:
     """The desired joints of each tick.
 
     Attributes:
@@ -75,7 +75,7 @@ class Motion:
         self._robot, self._gate, self._apart = robot, gate, Apart(robot)
         self.aside = Aside()
         self._found_start: Answer[Start] = Answer(self.aside)
-        self._wanted: Wanted | None = None
+        self._wanted: PostureGoal | None = None
         self.start: Start | None = None
         self.offer: Offer | None = None
         self._change: Offer | None = None
@@ -228,7 +228,7 @@ class Motion:
         self.following.apart[:] = np.abs(self._goal - self._q_cmd)
         return self._go_to(self._goal, self._tolerance, speed)
 
-    def _ask_start(self, sample: SampleView, bound: float) -> Wanted:
+    def _ask_start(self, sample: SampleView, bound: float) -> PostureGoal:
         drivers = self.following.drivers
         choices = drivers.preview()
         q_cmd = self._q_cmd.copy()
@@ -240,7 +240,7 @@ class Motion:
             if drivers.is_human(i, choice)
         }
         paths = self._retargeting.find_known_paths(sample)
-        wanted = Wanted(q, q_cmd, poses, paths, bounds, self._is_near)
+        wanted = PostureGoal(q, q_cmd, poses, paths, bounds, self._is_near)
         self._wanted = wanted
         self._found_start.ask(
             lambda: self._postures.find_start(wanted) if poses else Start(q, {})

@@ -36,7 +36,7 @@ _SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
 _N_BEST = 8  # measured: of those that did best in rough steps, one is the best
 
 
-class Choice(NamedTuple):
+class PostureChoice(NamedTuple):
     """A posture for one limb.
 
     Attributes:
@@ -55,7 +55,7 @@ class Start(NamedTuple):
     """A start posture, shape (n,), [rad], and choices by limb."""
 
     q: Vec
-    choices: Mapping[str, Choice]
+    choices: Mapping[str, PostureChoice]
 
 
 class Offer(NamedTuple):
@@ -67,7 +67,7 @@ class Offer(NamedTuple):
     obstacle: str
 
 
-class Wanted(NamedTuple):
+class PostureGoal(NamedTuple):
     """Requirements on a start.
 
     Attributes:
@@ -110,7 +110,7 @@ class Postures:
             self._find_obstacle(limb, limb.home, home, home)
             return
 
-    def find_start(self, wanted: Wanted) -> Start:
+    def find_start(self, wanted: PostureGoal) -> Start:
         """Return the start; the closest posture if a pose is missed."""
         q, choices = wanted.q.copy(), {}
         for name, T in wanted.poses.items():
@@ -120,7 +120,7 @@ class Postures:
             choices[name] = choice
         return Start(q, choices)
 
-    def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> Choice | None:
+    def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> PostureChoice | None:
         """Return another posture for a stuck limb, or None.
 
         T is T_base_eef; ``q_cmd`` has shape (n,), [rad]. A free path is preferred.
@@ -132,31 +132,33 @@ class Postures:
             if branch.err_rot > REACHED[1]:
                 continue
             obstacle = self._find_obstacle(limb, branch.q, q_cmd, q_cmd)
-            found = Choice(branch.q, len(listed), math.nan, obstacle)
+            found = PostureChoice(branch.q, len(listed), math.nan, obstacle)
             if not obstacle:
                 return found
             first = first or found
         return first
 
-    def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
+    def _choose(
+        self, limb: Limb, T: pin.SE3, q: Vec, wanted: PostureGoal
+    ) -> PostureChoice:
         # A free way comes first, then what a person's hand is near, then the share of
         # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
         if wanted.is_near:
             found = self._solvers[limb.name].solve_global(T, start)
-            return Choice(found.q, int(found.is_converged), math.nan, "")
+            return PostureChoice(found.q, int(found.is_converged), math.nan, "")
         path = _take_ahead(wanted.paths.get(limb.name, np.zeros((0, 8))), T)
         listed = self._list(limb, T, q, q_cmd)
         if not listed:
             found = self._solvers[limb.name].solve_global(T, start)
-            return Choice(found.q, 0, self._follow(limb, path, found.q, 1), "")
+            return PostureChoice(found.q, 0, self._follow(limb, path, found.q, 1), "")
         bound = wanted.bounds.get(limb.name, math.inf)
         near = [one for one in listed if np.abs(one.q - start).max() <= bound]
         obstacles = [
             (one, self._find_obstacle(limb, one.q, q, q_cmd)) for one in near or listed
         ]
         free = [pair for pair in obstacles if not pair[1]] or obstacles
-        best = Choice(free[0][0].q, len(listed), math.nan, free[0][1])
+        best = PostureChoice(free[0][0].q, len(listed), math.nan, free[0][1])
         if len(path) < 2 or not path[-1, 0] > path[0, 0]:
             return best
         best = self._lead(limb, path, [(one.q, why) for one, why in free], best)
@@ -168,8 +170,12 @@ class Postures:
         return self._lead(limb, path, [way for way in ways if not way[1]], best)
 
     def _lead(
-        self, limb: Limb, path: Vec, postures: list[tuple[Vec, str]], best: Choice
-    ) -> Choice:
+        self,
+        limb: Limb,
+        path: Vec,
+        postures: list[tuple[Vec, str]],
+        best: PostureChoice,
+    ) -> PostureChoice:
         # Many are led in rough steps first, and those that did best once more in ticks:
         # where joints are to spare, steps of another length lead elsewhere.
         missed: list[tuple[float, tuple[Vec, str]]] = []
@@ -189,8 +195,8 @@ class Postures:
         return best
 
     def _lead_in_ticks(
-        self, limb: Limb, path: Vec, way: tuple[Vec, str], best: Choice
-    ) -> Choice:
+        self, limb: Limb, path: Vec, way: tuple[Vec, str], best: PostureChoice
+    ) -> PostureChoice:
         q_limb, obstacle = way
         share = self._follow(limb, path, q_limb, 1)
         if math.isnan(best.share) or share > best.share + _SAME_SHARE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paprle.gate.standstill import Still
+from paprle.gate.standstill import StandstillDetector
 from paprle.ipc.records import Record
 from paprle.session.velocity import is_standing
 
@@ -14,7 +14,7 @@ class Settling:
     """Detects rest from gate statuses."""
 
     def __init__(self) -> None:
-        self._still, self._looked_ns = Still(), 0
+        self._still, self._looked_ns = StandstillDetector(), 0
 
     def look(self, status: Record) -> bool:
         """Return whether the robot stands, by speeds or positions."""

@@ -8,7 +8,7 @@ from paprle.contracts.types import SessionState as S
 from paprle.ipc.records import Request
 
 
-class Event(Enum):
+class SessionEvent(Enum):
     """Events of the session's state machine."""
 
     READY = "every role runs and the gate is armed"
@@ -29,27 +29,30 @@ class Event(Enum):
 
 _RUNNING = (S.HOMING, S.WAITING, S.ALIGNING, S.ENGAGED, S.CLUTCHED, S.RESETTING)
 
-TABLE: dict[tuple[S, Event], S] = {
-    (S.INIT, Event.READY): S.HOMING,
-    (S.HOMING, Event.ARRIVED): S.WAITING,
-    (S.HOMING, Event.ABORT): S.WAITING,
-    (S.WAITING, Event.START): S.ALIGNING,
-    (S.WAITING, Event.HOME): S.RESETTING,
-    (S.ALIGNING, Event.ALIGNED): S.ENGAGED,
-    (S.ALIGNING, Event.ABORT): S.RESETTING,
-    (S.ALIGNING, Event.DISENGAGE): S.CLUTCHED,
-    (S.ALIGNING, Event.END): S.RESETTING,
-    (S.ENGAGED, Event.DISENGAGE): S.CLUTCHED,
-    (S.ENGAGED, Event.END): S.RESETTING,
-    (S.ENGAGED, Event.REPOSTURE): S.ALIGNING,
-    (S.CLUTCHED, Event.REENGAGE): S.ENGAGED,
-    (S.CLUTCHED, Event.REALIGN): S.ALIGNING,
-    (S.CLUTCHED, Event.END): S.RESETTING,
-    (S.RESETTING, Event.ARRIVED): S.WAITING,
-    (S.RESETTING, Event.ABORT): S.WAITING,
-    (S.STOPPED, Event.RESET): S.WAITING,
-    **{(state, Event.STOP): S.STOPPED for state in (S.INIT, *_RUNNING)},
-    **{(state, Event.QUIT): S.CLOSING for state in (S.INIT, S.STOPPED, *_RUNNING)},
+TABLE: dict[tuple[S, SessionEvent], S] = {
+    (S.INIT, SessionEvent.READY): S.HOMING,
+    (S.HOMING, SessionEvent.ARRIVED): S.WAITING,
+    (S.HOMING, SessionEvent.ABORT): S.WAITING,
+    (S.WAITING, SessionEvent.START): S.ALIGNING,
+    (S.WAITING, SessionEvent.HOME): S.RESETTING,
+    (S.ALIGNING, SessionEvent.ALIGNED): S.ENGAGED,
+    (S.ALIGNING, SessionEvent.ABORT): S.RESETTING,
+    (S.ALIGNING, SessionEvent.DISENGAGE): S.CLUTCHED,
+    (S.ALIGNING, SessionEvent.END): S.RESETTING,
+    (S.ENGAGED, SessionEvent.DISENGAGE): S.CLUTCHED,
+    (S.ENGAGED, SessionEvent.END): S.RESETTING,
+    (S.ENGAGED, SessionEvent.REPOSTURE): S.ALIGNING,
+    (S.CLUTCHED, SessionEvent.REENGAGE): S.ENGAGED,
+    (S.CLUTCHED, SessionEvent.REALIGN): S.ALIGNING,
+    (S.CLUTCHED, SessionEvent.END): S.RESETTING,
+    (S.RESETTING, SessionEvent.ARRIVED): S.WAITING,
+    (S.RESETTING, SessionEvent.ABORT): S.WAITING,
+    (S.STOPPED, SessionEvent.RESET): S.WAITING,
+    **{(state, SessionEvent.STOP): S.STOPPED for state in (S.INIT, *_RUNNING)},
+    **{
+        (state, SessionEvent.QUIT): S.CLOSING
+        for state in (S.INIT, S.STOPPED, *_RUNNING)
+    },
 }
 
 REQUESTS: dict[S, Request] = {
@@ -69,6 +72,6 @@ EPISODE_STATES = frozenset({S.ALIGNING, S.ENGAGED, S.CLUTCHED})
 """States that belong to an episode."""
 
 
-def step_state(state: S, event: Event) -> S:
+def step_state(state: S, event: SessionEvent) -> S:
     """Return the next state; the same one without a transition."""
     return TABLE.get((state, event), state)

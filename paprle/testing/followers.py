@@ -68,7 +68,7 @@ class FollowerContract(ABC):
         if not info.simulated:  # leave for it is asked before it is given power
             assert follower.goes_on_unattended == (not info.has_unattended_stop)
 
-    def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
+    def test_an_openable_device_has_no_obstacles(self, clock: ManualClock) -> None:
         follower = self.make_follower(clock)
 
         assert tuple(follower.preflight()) == ()

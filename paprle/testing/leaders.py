@@ -68,7 +68,7 @@ class LeaderContract(ABC):
         check_info(leader.info)
         assert leader.info == self.make_leader(clock).info
 
-    def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
+    def test_an_openable_device_has_no_obstacles(self, clock: ManualClock) -> None:
         leader = self.make_leader(clock)
 
         assert tuple(leader.preflight()) == ()
@@ -185,7 +185,7 @@ class AutomaticLeaderContract(LeaderContract):
                 return sample
         raise AssertionError(f"episode {episode} did not end in {self.longest} s")
 
-    def test_nobody_holds_it(self, leader: Leader) -> None:
+    def test_a_leader_without_an_operator_is_not_human(self, leader: Leader) -> None:
         assert not leader.info.is_human
 
     def test_holds_its_first_pose_and_asks_to_start_until_engaged(

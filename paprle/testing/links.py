@@ -66,7 +66,9 @@ class LinkContract(ABC):
         assert set(self.carry(leader, follower, data)) == {data}
         assert data in self.carry(follower, leader, data)
 
-    def test_nobody_hears_itself(self, ends: tuple[Link, Link]) -> None:
+    def test_an_end_receives_none_of_its_own_packets(
+        self, ends: tuple[Link, Link]
+    ) -> None:
         leader, follower = ends
         self.carry(leader, follower, b"to the follower")
 

@@ -15,7 +15,7 @@ from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Vec
 from paprle.hosts.virtual import VirtualSession
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 
 H = 0.005  # [s] chosen: the default period of a session
 _SAID = 8 * H  # [s] chosen: a device of 30 Hz has told of its dead-man by then
@@ -143,7 +143,7 @@ class SteppedSession:
     def judge(self) -> None:
         """Check all commands by the oracle."""
         info = self.session.plan.robot.info
-        limits = Limits.of(info, 1e-9 * self.session.gate_ns)
+        limits = JudgedLimits.of(info, 1e-9 * self.session.gate_ns)
         verdict = check_commands(
             np.array(self.commands), limits, q_start=self.commands[0]
         )

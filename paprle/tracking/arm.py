@@ -32,7 +32,7 @@ def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
     return Asked(weight, rows)
 
 
-class Arm:
+class TrackedLimb:
     """A limb with its own pinocchio data, for any thread."""
 
     def __init__(

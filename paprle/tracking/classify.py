@@ -14,10 +14,10 @@ from paprle.gate.reason_text import list_words
 from paprle.gate.reasons import Reason, to_bits
 from paprle.recording.shortage import SHORT_POS, SHORT_ROT
 from paprle.robot.chain import Limb
-from paprle.tracking.arm import Arm, find_asked, to_way
-from paprle.tracking.cuts import find_cuts
-from paprle.tracking.findings import Finding, Verdict
+from paprle.tracking.arm import TrackedLimb, find_asked, to_way
+from paprle.tracking.findings import TrackingFinding, TrackingVerdict
 from paprle.tracking.looks import Look
+from paprle.tracking.saturation import find_cuts
 
 NameKept = Callable[[Vec, Vec], str]
 """Says what is kept clear of what between a command and what is asked, both (n,)."""
@@ -54,16 +54,16 @@ class Classifier:
     ) -> None:
         sag = float((config.get("env") or {}).get("sag", 0.0))
         self._arms = [
-            Arm(limb, robot, gate, find_asked(limb, config), sag)
+            TrackedLimb(limb, robot, gate, find_asked(limb, config), sag)
             for limb in limbs.values()
         ]
         self._name_kept = name_kept
 
-    def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
+    def classify(self, look: Look, looks: Sequence[Look]) -> TrackingVerdict:
         """Return the causes of errors, by the engagement's looks."""
         if not looks:
-            return Verdict(pause=_find_pause(look))
-        findings, cuts, is_driven, is_away = list[Finding](), [], False, False
+            return TrackingVerdict(pause=_find_pause(look))
+        findings, cuts, is_driven, is_away = list[TrackingFinding](), [], False, False
         for i, arm in enumerate(self._arms):
             if look.driver[i] < 0:
                 continue
@@ -76,38 +76,40 @@ class Classifier:
             cuts += list(find_cuts(arm, i, own, self._sign(arm)))
         if is_driven:
             findings += self._judge_gate(look)
-        return Verdict(tuple(findings), tuple(cuts), is_driven, is_away)
+        return TrackingVerdict(tuple(findings), tuple(cuts), is_driven, is_away)
 
-    def _sign(self, arm: Arm) -> str:
+    def _sign(self, arm: TrackedLimb) -> str:
         return f"{arm.limb.name}: " if len(self._arms) > 1 else ""
 
-    def _judge(self, arm: Arm, i: int, looks: Sequence[Look]) -> Iterator[Finding]:
+    def _judge(
+        self, arm: TrackedLimb, i: int, looks: Sequence[Look]
+    ) -> Iterator[TrackingFinding]:
         name, sign, now = arm.limb.name, self._sign(arm), looks[-1]
         if now.is_far[i]:
-            yield Finding(name, "travel", sign + _TRAVEL)
+            yield TrackingFinding(name, "travel", sign + _TRAVEL)
         q, dq = now.q_des[arm.indices], now.dq_des[arm.indices]
         pos, rot = float(now.err_pos[i]), float(now.err_rot[i])
         if np.isnan(pos):
             pinned = arm.find_pinned(q)
             if pinned:
-                yield Finding(name, "bound", sign + pinned)
+                yield TrackingFinding(name, "bound", sign + pinned)
                 return
         elif pos >= SHORT_POS or (arm.asked.counts_rotation and rot >= SHORT_ROT):
             kind, words, is_stuck = arm.find_obstacle(q, dq, now.target[i])
-            yield Finding(name, kind, sign + words, pos, rot, is_stuck)
+            yield TrackingFinding(name, kind, sign + words, pos, rot, is_stuck)
             return
         late = _find_gap(arm, i, now.q_cmd[arm.indices], looks)
         if _is_off(late) and not now.reasons & ~_NOT_TOLD:
             fastest = arm.find_fastest(now.dq_cmd[arm.indices])
             kind, words = ("velocity", fastest) if fastest else ("lag", _LAG)
-            yield Finding(name, kind, sign + words, *late)
+            yield TrackingFinding(name, kind, sign + words, *late)
         way = _take_commands(arm, looks)
         q_meas = arm.lift(now.q_meas[arm.indices], way)
         behind = arm.find_joint_gap(q_meas, way)
         if _is_off(behind):
-            yield Finding(name, "stall", sign + _STALL, *behind)
+            yield TrackingFinding(name, "stall", sign + _STALL, *behind)
 
-    def _judge_gate(self, look: Look) -> Iterator[Finding]:
+    def _judge_gate(self, look: Look) -> Iterator[TrackingFinding]:
         acting = look.reasons & ~_NOT_TOLD
         if not acting:
             return
@@ -115,14 +117,16 @@ class Classifier:
         kept = look.held if is_keeping else ""
         if is_keeping and not kept:
             kept = self._name_kept(look.q_cmd, look.q_des)
-        yield Finding("", "gate", ", ".join(list_words(acting, kept)))
+        yield TrackingFinding("", "gate", ", ".join(list_words(acting, kept)))
 
 
 def _is_off(gap: tuple[float, float]) -> bool:
     return gap[0] > OFF_POS or gap[1] > OFF_ROT
 
 
-def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
+def _find_gap(
+    arm: TrackedLimb, i: int, q: Vec, looks: Sequence[Look]
+) -> tuple[float, float]:
     way = to_way([one.target[i] for one in looks])
     if way and not np.isnan(looks[-1].err_pos[i]):
         return arm.find_gap(q, way)
@@ -130,7 +134,7 @@ def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, f
     return arm.find_joint_gap(q, asked)
 
 
-def _take_commands(arm: Arm, looks: Sequence[Look]) -> list[Vec]:
+def _take_commands(arm: TrackedLimb, looks: Sequence[Look]) -> list[Vec]:
     return [one.q_cmd[arm.indices] for one in looks]
 
 

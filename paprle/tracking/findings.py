@@ -10,7 +10,7 @@ NAN = float("nan")
 _ON_TIME = 0.0
 
 
-class Finding(NamedTuple):
+class TrackingFinding(NamedTuple):
     """A cause of a limb's tracking error, [m] and [rad], NaN: unknown.
 
     Attributes:
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
         return f"{self.cause}, {short} short" if short else self.cause
 
 
-class Cut(NamedTuple):
+class Saturation(NamedTuple):
     """Missing share of a limb's motion, 0 … 1; 0: it catches up."""
 
     what: str
@@ -43,7 +43,7 @@ class Cut(NamedTuple):
         return f"{self.what}, {100.0 * self.share:.0f} %"
 
 
-class Verdict(NamedTuple):
+class TrackingVerdict(NamedTuple):
     """Findings of one look.
 
     Attributes:
@@ -51,8 +51,8 @@ class Verdict(NamedTuple):
         pause: ``clutch`` or ``silence`` without a driver, or "".
     """
 
-    findings: tuple[Finding, ...] = ()
-    cuts: tuple[Cut, ...] = ()
+    findings: tuple[TrackingFinding, ...] = ()
+    cuts: tuple[Saturation, ...] = ()
     is_driven: bool = False
     is_away: bool = False
     pause: str = ""

@@ -75,7 +75,7 @@ def make_look(tick: Record, status: Record) -> Look:
     )
 
 
-class History:
+class LookHistory:
     """Newest looks of an engagement, oldest first."""
 
     def __init__(self) -> None:

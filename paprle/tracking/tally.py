@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from paprle.recording.shortage import Shortage
-from paprle.tracking.findings import Verdict
+from paprle.tracking.findings import TrackingVerdict
 from paprle.tracking.looks import LOOK
 
 _MOST = 0.5  # chosen: share of the time
@@ -23,7 +23,7 @@ class Tally:
         self._causes: Counter[str] = Counter()
         self._worst: dict[str, tuple[float, float]] = {}
 
-    def add(self, verdict: Verdict) -> None:
+    def add(self, verdict: TrackingVerdict) -> None:
         """Count a look."""
         self._pauses[verdict.pause] += 1
         if not verdict.is_driven:

@@ -14,7 +14,7 @@ from paprle.contracts.plugins import Leader
 from paprle.robot import RobotModel
 from paprle_lab.acceptance.led_session import LedSession
 from paprle_lab.acceptance.person import Person
-from paprle_lab.acceptance.rig import Rig
+from paprle_lab.acceptance.rig import AcceptanceRig
 
 Verdict = Literal["passed", "failed", "skipped"]
 
@@ -46,7 +46,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class SessionOutcome:
     """Exit code, report entry and last lines of a session."""
 
     code: int
@@ -73,14 +73,14 @@ class Kit:
     leaders: Mapping[str, Leader]
     person: Person
     folder: Path
-    make_rig: Callable[[Resolved], Rig] = Rig
+    make_rig: Callable[[Resolved], AcceptanceRig] = AcceptanceRig
     hooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seconds: float = 20.0
     lag: float | None = None
     power_off: str = ""
-    recorded: Recorded | None = None
+    recorded: SessionOutcome | None = None
 
-    def open_rig(self) -> Rig:
+    def open_rig(self) -> AcceptanceRig:
         """Open the robot at a tenth of its speed."""
         rig = self.make_rig(self.resolved)
         self.lag, self.power_off = rig.info.lag, rig.info.power_off

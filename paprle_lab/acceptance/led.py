@@ -33,7 +33,7 @@ _STAYS = 0.005  # [rad or m] chosen: a held arm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class ConnectionLoss:
     """A loss of connection in motion.
 
     Attributes:
@@ -68,7 +68,9 @@ def check_silence(kit: Kit) -> Outcome:
         session.wait(_SILENT)
         state = session.state
     episode = _open(session)
-    loss = Loss(at_ns=at_ns, back_ns=back_ns, shown=shown, state=state, episode=episode)
+    loss = ConnectionLoss(
+        at_ns=at_ns, back_ns=back_ns, shown=shown, state=state, episode=episode
+    )
     info = find_leader_info(kit)
     return judge_loss(kit, loss, find_silence(info), goes_on=not info.is_human)
 
@@ -127,7 +129,9 @@ def _unplug(kit: Kit, part: str, silence: float) -> Outcome:
         at_ns = find_last_state(episode)
     elif f"{part}-out" not in kit.hooks:  # a person pulls it somewhat later
         at_ns = find_left(episode) - round(1e9 * silence)
-    loss = Loss(at_ns=at_ns, back_ns=back_ns, shown=shown, state=state, episode=episode)
+    loss = ConnectionLoss(
+        at_ns=at_ns, back_ns=back_ns, shown=shown, state=state, episode=episode
+    )
     goes_on = part == "leader" and not find_leader_info(kit).is_human
     outcome = judge_loss(kit, loss, silence, goes_on=goes_on)
     problems = list(outcome.problems)
@@ -166,7 +170,9 @@ def find_last_state(episode: Episode) -> int:
     return int(stamps[int(np.argmax(gaps))])
 
 
-def judge_loss(kit: Kit, loss: Loss, silence: float, *, goes_on: bool) -> Outcome:
+def judge_loss(
+    kit: Kit, loss: ConnectionLoss, silence: float, *, goes_on: bool
+) -> Outcome:
     """Judge rest and return; ``goes_on``: a program may lead again."""
     robot, episode = kit.robot.info, loss.episode
     h = float(episode.header["gate_period"])
@@ -215,7 +221,7 @@ def _judge_still(kit: Kit, q_meas: np.ndarray) -> Iterator[str]:
     )
 
 
-def _judge_return(kit: Kit, loss: Loss, q_meas: np.ndarray) -> Iterator[str]:
+def _judge_return(kit: Kit, loss: ConnectionLoss, q_meas: np.ndarray) -> Iterator[str]:
     if loss.state in {"ENGAGED", "ALIGNING"}:
         yield f"the session was {loss.state} again before anybody engaged it"
     for problem in _judge_still(kit, q_meas):

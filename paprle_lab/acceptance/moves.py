@@ -9,10 +9,10 @@ import numpy as np
 
 from paprle.contracts.types import Vec
 from paprle.gate.smoothing import compute_delay
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.robot.chain import Limb
 from paprle_lab.acceptance.check import Kit, Outcome
-from paprle_lab.acceptance.rig import Motion, Rig
+from paprle_lab.acceptance.rig import AcceptanceRig, MeasuredMotion
 
 STANDS = 3.0  # [s] chosen: an arm that sinks or creeps shows it by then
 STILL = 0.005, 0.001  # [rad], [m] chosen: three steps of a 12-bit encoder; a millimetre
@@ -31,12 +31,12 @@ _SLACK = 0.1  # [s] chosen: the servo's own settling
 _SEEN = 0.005  # [m] chosen: the tip's way that a person sees
 
 
-def pick(rig: Rig, pair: tuple[float, float]) -> Vec:
+def pick(rig: AcceptanceRig, pair: tuple[float, float]) -> Vec:
     """Return one value for turning joints, the other for sliding ones."""
     return np.where(np.array(rig.units) == "m", pair[1], pair[0])
 
 
-def measure_speeds(motion: Motion) -> Vec:
+def measure_speeds(motion: MeasuredMotion) -> Vec:
     """Return mean speeds over 50 ms, shape (N, n)."""
     t, fresh = np.unique(motion.t, return_index=True)
     q = motion.q_meas[fresh]
@@ -78,7 +78,7 @@ def check_start(kit: Kit) -> Outcome:
     return Outcome(figures=figures, problems=problems)
 
 
-def go_home(rig: Rig) -> list[str]:
+def go_home(rig: AcceptanceRig) -> list[str]:
     """Move home; return problems."""
     rig.look(0.1)
     if rig.go(rig.robot.home):
@@ -87,7 +87,7 @@ def go_home(rig: Rig) -> list[str]:
     return [rig.trouble or describe_short(rig, rig.robot.home)]
 
 
-def describe_short(rig: Rig, goal: Vec) -> str:
+def describe_short(rig: AcceptanceRig, goal: Vec) -> str:
     """Describe the joint farthest from its goal."""
     left = np.abs(goal - rig.motion.q_cmd[-1])
     worst = int(np.argmax(left))
@@ -113,7 +113,7 @@ def check_limits(kit: Kit) -> Outcome:
 
 
 def _swing(
-    kit: Kit, rig: Rig, limb: Limb, joint: int, figures: list[str]
+    kit: Kit, rig: AcceptanceRig, limb: Limb, joint: int, figures: list[str]
 ) -> Iterator[str]:
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     first, step = rig.n_periods, choose_step(rig, joint, float(pick(rig, STEP)[joint]))
@@ -145,7 +145,7 @@ def _swing(
     rig.stand(_SETTLE)
 
 
-def choose_step(rig: Rig, joint: int, size: float) -> float:
+def choose_step(rig: AcceptanceRig, joint: int, size: float) -> float:
     """Return a step towards the farther limit, within half the room."""
     robot = rig.robot
     above = robot.q_max[joint] - robot.home[joint]
@@ -155,7 +155,9 @@ def choose_step(rig: Rig, joint: int, size: float) -> float:
     return float(step if is_up else -step)
 
 
-def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
+def judge_step(
+    rig: AcceptanceRig, joint: int, step: float, moved: Vec
+) -> Iterator[str]:
     """Yield problems of a joint's sign, unit and order."""
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     share = float(moved[joint]) / step
@@ -200,13 +202,13 @@ def describe_direction(limb: Limb, q_from: Vec, q_to: Vec) -> str:
     )
 
 
-def judge_motion(rig: Rig, figures: list[str]) -> Iterator[str]:
+def judge_motion(rig: AcceptanceRig, figures: list[str]) -> Iterator[str]:
     """Yield limits broken by commands or measurements."""
     motion, robot, names = rig.motion, rig.robot, rig.robot.joint_names
     sent = motion.q_cmd[motion.is_sent]
     if not len(sent):
         return
-    verdict = check_commands(sent, Limits.of(robot.info, rig.h))
+    verdict = check_commands(sent, JudgedLimits.of(robot.info, rig.h))
     figures.append(f"commands beyond a limit: {verdict.n_violations} of {len(sent)}")
     if not verdict.is_ok:
         yield f"what was sent broke a limit: {verdict}"
@@ -225,7 +227,9 @@ def judge_motion(rig: Rig, figures: list[str]) -> Iterator[str]:
     yield from _judge_lag(rig, motion, figures)
 
 
-def _judge_lag(rig: Rig, motion: Motion, figures: list[str]) -> Iterator[str]:
+def _judge_lag(
+    rig: AcceptanceRig, motion: MeasuredMotion, figures: list[str]
+) -> Iterator[str]:
     robot, names = rig.robot, rig.robot.joint_names
     arms = np.concatenate([limb.indices for limb in robot.limbs.values()])
     gaps = np.abs(motion.q_cmd - motion.q_meas)[motion.is_sent].max(axis=0)
@@ -263,7 +267,9 @@ def check_stop(kit: Kit) -> Outcome:
         return judge_stop(rig, before, rig.list_motion(first), speed)
 
 
-def judge_stop(rig: Rig, before: Motion, after: Motion, speed: Vec) -> Outcome:
+def judge_stop(
+    rig: AcceptanceRig, before: MeasuredMotion, after: MeasuredMotion, speed: Vec
+) -> Outcome:
     """Judge time and distance of a Stop."""
     robot, names = rig.robot, rig.robot.joint_names
     tick = 1.0 / rig.session.rate

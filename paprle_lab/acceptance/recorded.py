@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paprle.contracts.errors import RecordingError
-from paprle_lab.acceptance.check import Kit, Outcome, Recorded
+from paprle_lab.acceptance.check import Kit, Outcome, SessionOutcome
 from paprle_lab.evaluation.episode import measure_episode
 
 _MARGIN = 30.0  # [s] chosen: beside the session's own time, for its end
@@ -13,13 +13,13 @@ _ON_TIME = 99.0  # [%] chosen: README, Measured: a healthy machine has 100
 _RATE = 0.01  # chosen: share of the rate that may be missing
 
 
-def _record(kit: Kit) -> Recorded:
+def _record(kit: Kit) -> SessionOutcome:
     if kit.recorded is None:
         kit.recorded = _run(kit)
     return kit.recorded
 
 
-def _run(kit: Kit) -> Recorded:
+def _run(kit: Kit) -> SessionOutcome:
     words = (f"session.duration={kit.seconds!r}", "session.episodes=1")
     with kit.lead(*words) as session:
         session.wait(kit.seconds + _MARGIN)
@@ -27,7 +27,7 @@ def _run(kit: Kit) -> Recorded:
         code, path = session.code, session.find_recording()
     entry = measure_episode(path).entry
     shown = tuple(session.list_shown()[-4:])
-    return Recorded(code=-1 if code is None else code, entry=entry, shown=shown)
+    return SessionOutcome(code=-1 if code is None else code, entry=entry, shown=shown)
 
 
 def check_latency(kit: Kit) -> Outcome:

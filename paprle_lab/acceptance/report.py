@@ -25,7 +25,7 @@ _SITE = "configs/site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class AcceptanceReport:
     """A report, free of personal data.
 
     Attributes:

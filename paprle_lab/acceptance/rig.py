@@ -47,7 +47,7 @@ class Period(NamedTuple):
     is_sent: bool
 
 
-class Motion(NamedTuple):
+class MeasuredMotion(NamedTuple):
     """Measured periods of a rig, arrays of shape (N,) or (N, n).
 
     Attributes:
@@ -83,7 +83,7 @@ def slow_down(resolved: Resolved, robot: RobotModel, scale: float) -> Resolved:
     return replace(resolved, robot=replace(resolved.robot, limits=limits))
 
 
-class Rig:
+class AcceptanceRig:
     """An opened follower, its gate, and all periods.
 
     Attributes:
@@ -138,7 +138,7 @@ class Rig:
                 return
             self._loop.wait()
 
-    def __enter__(self) -> Rig:
+    def __enter__(self) -> AcceptanceRig:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -152,11 +152,11 @@ class Rig:
             self._follower.close("hold")
 
     @property
-    def motion(self) -> Motion:
+    def motion(self) -> MeasuredMotion:
         """All periods so far."""
         return self.list_motion(0)
 
-    def list_motion(self, first: int, last: int | None = None) -> Motion:
+    def list_motion(self, first: int, last: int | None = None) -> MeasuredMotion:
         """Return the measured periods from ``first`` to ``last``.
 
         Raises:
@@ -168,7 +168,7 @@ class Rig:
                 "follower: expected measured positions, got none; "
                 f"{self.trouble or 'look at its connection'}"
             )
-        return Motion(*(np.array(column) for column in zip(*rows, strict=True)))
+        return MeasuredMotion(*(np.array(column) for column in zip(*rows, strict=True)))
 
     @property
     def n_periods(self) -> int:

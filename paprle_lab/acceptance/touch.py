@@ -7,7 +7,7 @@ import numpy as np
 from paprle.contracts.types import GripperInfo
 from paprle_lab.acceptance.check import Kit, Outcome, Skipped
 from paprle_lab.acceptance.moves import describe_short, go_home
-from paprle_lab.acceptance.rig import Rig
+from paprle_lab.acceptance.rig import AcceptanceRig
 
 _QUIET, _PRESSED = 2.0, 6.0  # [s] chosen: a person presses within this time
 _CLEAR = 5.0  # chosen: times the noise at rest
@@ -60,7 +60,9 @@ def check_gripper(kit: Kit) -> Outcome:
     return Outcome(figures=figures, problems=problems)
 
 
-def _work(kit: Kit, rig: Rig, gripper: GripperInfo, figures: list[str]) -> list[str]:
+def _work(
+    kit: Kit, rig: AcceptanceRig, gripper: GripperInfo, figures: list[str]
+) -> list[str]:
     joint = rig.robot.joint_names.index(gripper.joint)
     problems: list[str] = []
     for opening, word in ((0.0, "closed"), (1.0, "open")):

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Account:
+class BatchProgress:
     """Progress of a batch.
 
     Attributes:
@@ -89,9 +89,11 @@ class Batch:
             stem, _, ending = name.partition(".")
             if ending == "json" and stem.isdecimal() and int(stem) < self._cells.n:
                 self._is_done[int(stem)] = 1
-        self.account = Account(self._cells.n, sum(self._is_done))
+        self.account = BatchProgress(self._cells.n, sum(self._is_done))
 
-    def run(self, engine: Engine, look: Callable[[Account], None]) -> Account:
+    def run(
+        self, engine: Engine, look: Callable[[BatchProgress], None]
+    ) -> BatchProgress:
         """Run the open cells, and write the table."""
         todo, again = self._list_jobs(), deque[Job]()
         n_out, is_empty = 0, False

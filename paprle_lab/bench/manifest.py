@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from annotated_types import Len, doc
 
-from paprle.config.check import validate
-from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.base import settings
+from paprle.contracts.validation.check import validate
+from paprle.contracts.validation.places import Layer, Places
 from paprle_lab.batch.plan import BatchPlan, make_plan
 from paprle_lab.batch.sources import hash_file
 

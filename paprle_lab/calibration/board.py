@@ -98,7 +98,7 @@ class Board:
         return image
 
 
-class Found(NamedTuple):
+class FoundBoard(NamedTuple):
     """Corners found in a picture.
 
     Attributes:
@@ -123,7 +123,7 @@ class BoardFinder:
             family = cv2.aruco.getPredefinedDictionary(FAMILIES[board.family])
             self._tags = cv2.aruco.ArucoDetector(family, parameters)
 
-    def find(self, picture: Grey) -> Found | None:
+    def find(self, picture: Grey) -> FoundBoard | None:
         """Return the corners; None with fewer than eight."""
         if self._kind == "charuco":
             corners, ids, _, _ = self._charuco.detectBoard(picture)
@@ -134,7 +134,7 @@ class BoardFinder:
         p_board, pixels = self._board.matchImagePoints(corners, ids)
         if pixels is None or len(pixels) < LEAST_CORNERS:
             return None
-        return Found(
+        return FoundBoard(
             p_board.reshape(-1, 3).astype(np.float64),
             pixels.reshape(-1, 2).astype(np.float64),
         )

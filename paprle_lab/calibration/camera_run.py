@@ -12,8 +12,8 @@ from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.types import Vec
 from paprle.robot.chain import Limb
-from paprle_lab.acceptance.rig import Rig
-from paprle_lab.calibration.eye import Eye, Sight
+from paprle_lab.acceptance.rig import AcceptanceRig
+from paprle_lab.calibration.eye import Eye, SearchedImage
 from paprle_lab.calibration.first_guess import (
     Guess,
     Mounting,
@@ -24,7 +24,7 @@ from paprle_lab.calibration.first_guess import (
 )
 from paprle_lab.calibration.lens import BoardView, Lens, make_spread
 from paprle_lab.calibration.mounting import CameraResult, calibrate_camera
-from paprle_lab.calibration.postures import Planner, Scene
+from paprle_lab.calibration.postures import BoardScene, Planner
 
 _SETTLE = 0.3  # [s] chosen: an arm swings out, and a rolling shutter sees a still board
 _STAND = 0.05  # [s] chosen: how often the newest image is looked at
@@ -40,7 +40,7 @@ class Taken(NamedTuple):
     """A view with its image."""
 
     view: BoardView
-    sight: Sight
+    sight: SearchedImage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class CameraRun:
 
     def __init__(
         self,
-        rig: Rig,
+        rig: AcceptanceRig,
         limb: Limb,
         eye: Eye,
         task: CameraTask,
@@ -112,7 +112,7 @@ class CameraRun:
         self._move(planner, planner.q_start)
         return result
 
-    def _choose(self, planner: Planner, scene: Scene) -> list[Vec]:
+    def _choose(self, planner: Planner, scene: BoardScene) -> list[Vec]:
         seen = self._describe(scene)
         return self._beside(lambda: planner.choose(scene, _BATCH, seen))
 
@@ -131,7 +131,7 @@ class CameraRun:
         size = info.width, info.height
         return calibrate_camera(views, self._task.mounting, size, self._task.lens)
 
-    def _guess_scene(self) -> Scene:
+    def _guess_scene(self) -> BoardScene:
         info, views = self._task.info, [one.view for one in self.taken]
         lens = self._task.lens or guess_lens(info.width, info.height)
         placed = [(place_board(view, lens), view.T_base_eef) for view in views]
@@ -140,9 +140,9 @@ class CameraRun:
         boards, Ts = zip(*both, strict=True)
         return self._make_scene(find_mounting(boards, Ts, self._task.mounting), lens)
 
-    def _make_scene(self, places: Guess | CameraResult, lens: Lens) -> Scene:
+    def _make_scene(self, places: Guess | CameraResult, lens: Lens) -> BoardScene:
         info = self._task.info
-        return Scene(
+        return BoardScene(
             mounting=self._task.mounting,
             lens=lens,
             T_mount_cam=places.T_mount_cam,
@@ -151,7 +151,7 @@ class CameraRun:
             size=(info.width, info.height),
         )
 
-    def _describe(self, scene: Scene) -> list[Vec]:
+    def _describe(self, scene: BoardScene) -> list[Vec]:
         Ts = [one.view.T_base_eef for one in self.taken]
         return [scene.describe(scene.place_board(one)) for one in Ts]
 

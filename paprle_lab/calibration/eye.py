@@ -9,19 +9,19 @@ from typing import NamedTuple
 from paprle.contracts.errors import DeviceError, PaprleError
 from paprle.contracts.images import Frame
 from paprle.contracts.plugins import Camera
-from paprle_lab.calibration.board import BoardFinder, Found, Grey, to_grey
+from paprle_lab.calibration.board import BoardFinder, FoundBoard, Grey, to_grey
 
 _WAIT = 0.1  # [s] chosen: how soon the thread sees that it shall end
 _DRAIN = 0.2  # [s] chosen: images that waited in a driver come in that time
 _JOIN = 3.0  # [s] chosen: a driver that hangs longer is left behind
 
 
-class Sight(NamedTuple):
+class SearchedImage(NamedTuple):
     """A searched image; ``stamp_ns`` is its exposure."""
 
     stamp_ns: int
     picture: Grey
-    found: Found | None
+    found: FoundBoard | None
 
 
 class Eye:
@@ -32,7 +32,7 @@ class Eye:
 
     def __init__(self, camera: Camera, finder: BoardFinder) -> None:
         self._camera, self._finder = camera, finder
-        self._newest: Sight | None = None
+        self._newest: SearchedImage | None = None
         self._fault = ""
         self._end, self._asked = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="calibration eye")
@@ -47,7 +47,7 @@ class Eye:
         self._thread.join(_JOIN)
         self._camera.close()
 
-    def find_after(self, stamp_ns: int) -> Sight | None:
+    def find_after(self, stamp_ns: int) -> SearchedImage | None:
         """Return the newest image if exposed later; else None.
 
         Raises:
@@ -78,7 +78,7 @@ class Eye:
                     raise DeviceError(fault)
                 picture = to_grey(frame.data, info)
                 found = self._finder.find(picture)
-                self._newest = Sight(frame.stamp_ns, picture, found)
+                self._newest = SearchedImage(frame.stamp_ns, picture, found)
         except PaprleError as err:
             self._fault = str(err)
         except Exception as err:  # noqa: BLE001 - a driver may raise anything

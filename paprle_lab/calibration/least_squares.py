@@ -14,11 +14,11 @@ _DAMPING, _SMALLEST, _LARGEST = 1e-3, 1e-12, 1e12  # chosen: Marquardt's usual o
 _CONVERGED = 1e-10  # chosen: a relative decrease far below any noise
 
 
-class State(Protocol):
+class SearchState(Protocol):
     """State moved by increments."""
 
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=SearchState)
 
 
 class Model(NamedTuple):
@@ -60,7 +60,7 @@ def minimise(state: S, model: Model) -> S:
     return state
 
 
-def find_covariance(state: State, model: Model) -> Vec:
+def find_covariance(state: SearchState, model: Model) -> Vec:
     """Return the covariance of increments, shape (n, n).
 
     It is scaled up if the residuals exceed their weights.

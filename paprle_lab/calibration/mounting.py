@@ -48,7 +48,7 @@ _SURE = 1e-3, np.deg2rad(0.1)  # [m], [rad] chosen: half of the asked 2 mm and 0
 _WORST = 0.01, np.deg2rad(1.0)  # [m], [rad] chosen: beyond it nothing is determined
 
 
-class Fit(NamedTuple):
+class MountingFit(NamedTuple):
     """A point of the search.
 
     Attributes:
@@ -100,7 +100,7 @@ class CameraResult:
         return float(np.sqrt(np.mean(self.residuals**2)))
 
 
-class Problem:
+class MountingProblem:
     """Corners of views, compared with a fit."""
 
     def __init__(
@@ -120,7 +120,7 @@ class Problem:
         self._weights = np.linalg.inv(np.linalg.cholesky(spreads))
         self.model = Model(self.compute_residuals, self._compute_jacobian, self._move)
 
-    def compute_pixel_errors(self, fit: Fit) -> Vec:
+    def compute_pixel_errors(self, fit: MountingFit) -> Vec:
         """Return corner errors, shape (m, 2), [px]."""
         T_cam_mount = fit.T_mount_cam.inverse()
         R, p = np.empty((self.n, 3, 3)), np.empty((self.n, 3))
@@ -134,14 +134,14 @@ class Problem:
         p_cam[:, 2] = np.maximum(p_cam[:, 2], 1e-3)
         return fit.lens.project(p_cam) - c.pixels
 
-    def compute_residuals(self, fit: Fit) -> Vec:
+    def compute_residuals(self, fit: MountingFit) -> Vec:
         """Return weighted corners, deviations and lens, shape (2 m + 6 n + 2,)."""
         off = np.einsum("nij,nj->ni", self._weights, fit.deviations)
         errors = self.compute_pixel_errors(fit) / self._pixel
         tangential = fit.lens.distortion[2:4] / _TANGENTIAL * self._is_lens_free
         return np.concatenate([errors.ravel(), off.ravel(), tangential])
 
-    def measure_views(self, fit: Fit) -> Vec:
+    def measure_views(self, fit: MountingFit) -> Vec:
         """Return each view's deviation from expectation, in sigmas."""
         r, m = self.compute_residuals(fit), 2 * len(self._corners.view)
         counts = np.bincount(self._corners.view, minlength=self.n)
@@ -152,19 +152,19 @@ class Problem:
         far: Vec = np.maximum(np.sqrt(corners / typical), places)
         return far
 
-    def _move(self, fit: Fit, step: Vec) -> Fit:
+    def _move(self, fit: MountingFit, step: Vec) -> MountingFit:
         n = 12 + 6 * self.n
         lens = fit.lens
         if self._is_lens_free:
             lens = lens.with_vector(lens.to_vector() + _LENS_SCALE * step[n:])
-        return Fit(
+        return MountingFit(
             fit.T_mount_cam * pin.exp6(step[:6]),
             fit.T_mount_board * pin.exp6(step[6:12]),
             fit.deviations + step[12:n].reshape(self.n, 6),
             lens,
         )
 
-    def _compute_jacobian(self, fit: Fit) -> Vec:
+    def _compute_jacobian(self, fit: MountingFit) -> Vec:
         n_all = 12 + 6 * self.n
         n_lens = N_LENS if self._is_lens_free else 0
         r = self.compute_residuals(fit)
@@ -204,10 +204,10 @@ def calibrate_camera(
     pixel, is_noise_known = _PIXEL, False
     while True:
         _check_left(len(used), len(views))
-        problem = Problem(
+        problem = MountingProblem(
             [views[k] for k in used], mounting, pixel=pixel, is_lens_free=lens is None
         )
-        start = Fit(*guess, np.zeros((len(used), 6)), first)
+        start = MountingFit(*guess, np.zeros((len(used), 6)), first)
         fit = minimise(start, problem.model)
         far = problem.measure_views(fit)
         worst = int(np.argmax(far))
@@ -219,7 +219,7 @@ def calibrate_camera(
             dropped[used.pop(worst)] = f"{far[worst]:.0f} sigmas off the others"
 
 
-def _measure_noise(problem: Problem, fit: Fit) -> float:
+def _measure_noise(problem: MountingProblem, fit: MountingFit) -> float:
     """Return the noise of corners, robust against outliers, [px]."""
     errors = np.abs(problem.compute_pixel_errors(fit))
     noise = _MEDIAN * float(np.median(errors))
@@ -256,8 +256,8 @@ def _check_left(n_used: int, n: int) -> None:
 
 
 def _make_result(
-    problem: Problem,
-    fit: Fit,
+    problem: MountingProblem,
+    fit: MountingFit,
     which: tuple[Mounting, list[int], dict[int, str]],
     is_lens_found: bool,
 ) -> CameraResult:

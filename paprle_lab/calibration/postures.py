@@ -26,7 +26,7 @@ _PATH_STEP = 0.05  # [rad] chosen: between checked postures of a way
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class BoardScene:
     """A first estimate of camera and board.
 
     Attributes:
@@ -81,7 +81,7 @@ class Planner:
                 if self._is_free(whole):
                     yield whole
 
-    def choose(self, scene: Scene, n: int, taken: Sequence[Vec]) -> list[Vec]:
+    def choose(self, scene: BoardScene, n: int, taken: Sequence[Vec]) -> list[Vec]:
         """Return postures whose views differ most from ``taken``."""
         postures, numbers = [], []
         q_0 = self._limb.take(self.q_start)

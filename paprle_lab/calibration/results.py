@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.config.folders import SESSION, Folder, find_site
-from paprle_lab.calibration.board import Found, Grey
+from paprle_lab.calibration.board import FoundBoard, Grey
 from paprle_lab.calibration.lens import Lens
 from paprle_lab.calibration.mounting import CameraResult
 from paprle_lab.calibration.site_file import merge_into
@@ -74,7 +74,7 @@ def describe_camera(result: CameraResult) -> list[str]:
 
 
 def draw_view(
-    picture: Grey, found: Found, T_cam_board: pin.SE3, lens: Lens
+    picture: Grey, found: FoundBoard, T_cam_board: pin.SE3, lens: Lens
 ) -> npt.NDArray[np.uint8]:
     """Return a picture with axes and corner errors.
 

@@ -23,7 +23,7 @@ from paprle_lab.acceptance.led import find_leader_info
 from paprle_lab.acceptance.person import Person, Quit
 from paprle_lab.acceptance.privacy import clean
 from paprle_lab.acceptance.report import (
-    Report,
+    AcceptanceReport,
     find_emulated,
     find_names,
     find_settings,
@@ -91,7 +91,7 @@ def _accept(args: argparse.Namespace) -> int:
         except SystemExit as signalled:
             code = int(str(signalled.code))
             say("ended; the robot is at rest")
-    report = Report(
+    report = AcceptanceReport(
         names=find_names(resolved),
         versions=find_versions(),
         hardware=hardware,
@@ -151,7 +151,7 @@ def _name_hardware(person: Person, emulated: Mapping[str, str]) -> dict[str, str
     }
 
 
-def _summarise(report: Report, path: Path) -> None:
+def _summarise(report: AcceptanceReport, path: Path) -> None:
     counts = [r.verdict for r in report.results]
     say(
         f"\n{counts.count('passed')} passed, {counts.count('failed')} failed, "

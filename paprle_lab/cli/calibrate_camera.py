@@ -27,14 +27,14 @@ from paprle.ipc.loop import request_realtime
 from paprle.robot.chain import Limb
 from paprle_lab.acceptance.person import Person, Quit
 from paprle_lab.acceptance.report import find_emulated
-from paprle_lab.acceptance.rig import Rig
+from paprle_lab.acceptance.rig import AcceptanceRig
 from paprle_lab.calibration.board import FAMILIES, Board, BoardFinder
 from paprle_lab.calibration.camera_run import CameraRun, CameraTask
 from paprle_lab.calibration.eye import Eye
 from paprle_lab.calibration.first_guess import Mounting
 from paprle_lab.calibration.lens import Lens
 from paprle_lab.calibration.mounting import CameraResult
-from paprle_lab.calibration.postures import Scene
+from paprle_lab.calibration.postures import BoardScene
 from paprle_lab.calibration.results import (
     describe_camera,
     draw_view,
@@ -133,7 +133,7 @@ def drive(
         ConfigError: If the views are insufficient.
         DeviceError: If robot or camera fail.
     """
-    with Rig(resolved) as rig:
+    with AcceptanceRig(resolved) as rig:
         for note in rig.notes:
             say(note)
 
@@ -161,7 +161,7 @@ def drive(
 
 
 def _write_picture(run: CameraRun, result: CameraResult, path: Path) -> None:
-    scene = Scene(
+    scene = BoardScene(
         mounting=result.mounting,
         lens=result.lens,
         T_mount_cam=result.T_mount_cam,

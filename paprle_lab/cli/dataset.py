@@ -15,7 +15,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.hosts.factories import list_objects, make_camera
 from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.plan import make_robot
-from paprle.observation.live import Actions, Observations
+from paprle.observation.live import Observations, PolicyActions
 from paprle_lab.dataset.check import check
 from paprle_lab.dataset.create import create
 from paprle_lab.trials.labels import find_by_layout, write_index
@@ -90,7 +90,7 @@ def _list_columns(words: Sequence[str]) -> dict[str, Any]:
     robot = make_robot(resolved).info
     seen = Observations(robot, cameras, list_objects(resolved))
     return {
-        "action": list(Actions(robot, "joints").names),
+        "action": list(PolicyActions(robot, "joints").names),
         "objects": seen.object_names,
         "cameras": {k: [cameras[k].height, cameras[k].width, 3] for k in seen.cameras},
     }

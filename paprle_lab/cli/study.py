@@ -13,7 +13,7 @@ from paprle_lab.study.answer_log import Book
 from paprle_lab.study.export import describe, export, make_tables
 from paprle_lab.study.latin import is_balanced
 from paprle_lab.study.plan import Study, deal_study, open_study, read_plan
-from paprle_lab.study.runner import Dialogue, lead
+from paprle_lab.study.runner import StudyDialogue, lead
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace) -> int:
         return _plan(args)
     study = open_study(args.place)
     if args.what == "run":
-        return lead(Book(study, args.participant), Dialogue(say, _ask))
+        return lead(Book(study, args.participant), StudyDialogue(say, _ask))
     if args.what == "export":
         return _export(study, args.out or study.folder)
     for participant, order in study.orders.items():

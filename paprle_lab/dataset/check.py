@@ -13,7 +13,7 @@ import numpy.typing as npt
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.observation.frame import MEASURED, Frame
+from paprle.observation.frame import MEASURED, StateFrame
 from paprle.recording.header import robot_from_dict
 from paprle.recording.video.codec import Image
 from paprle_lab.dataset.episodes import (
@@ -25,7 +25,7 @@ from paprle_lab.dataset.episodes import (
     find_recordings,
     find_sizes,
 )
-from paprle_lab.dataset.frames import NS, Frames
+from paprle_lab.dataset.frames import NS, EpisodeFrames
 from paprle_lab.dataset.report import describe_trimmed
 from paprle_lab.dataset.resampling_error import Account
 
@@ -44,7 +44,7 @@ _LEAST_LIKE = 0.5  # chosen: below it the two motions tell nothing of their dela
 _MOST_LAG = 0.5  # [s] chosen: the search for a delay ends here
 
 
-class Finding(NamedTuple):
+class DatasetFault(NamedTuple):
     """A fault that spoils training.
 
     Attributes:
@@ -88,7 +88,7 @@ def check(
     places: Sequence[Path],
     say: Callable[[str], None] = lambda _: None,
     work: Work = UNSEEN,
-) -> list[Finding]:
+) -> list[DatasetFault]:
     """Return the faults of recordings, in order.
 
     ``say`` takes the driven share of each.
@@ -97,7 +97,7 @@ def check(
         ConfigError: If there are none, or they do not match.
     """
     choice = choose(find_recordings(places))
-    findings = [Finding(path, "left out", why) for path, why, _ in choice.left_out]
+    findings = [DatasetFault(path, "left out", why) for path, why, _ in choice.left_out]
     if choice.robot is None:
         return findings
     motions: dict[Path, Vec] = {}
@@ -107,7 +107,7 @@ def check(
         try:
             found, motion, driven = _check_one(source, choice.robot, progress)
         except RecordingError as err:
-            findings.append(Finding(source.path, "left out", str(err)))
+            findings.append(DatasetFault(source.path, "left out", str(err)))
             continue
         n = len(driven)
         say(f"{source.path.name}: a leader drove {np.sum(driven)} of {n} frames")
@@ -119,10 +119,10 @@ def check(
 
 def _check_one(
     source: SourceRecording, robot: Robot, progress: RecordingProgress
-) -> tuple[list[Finding], Vec, list[bool]]:
+) -> tuple[list[DatasetFault], Vec, list[bool]]:
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
-    frames = Frames(source.path, fps)
+    frames = EpisodeFrames(source.path, fps)
     motion = _Motion(looks={name: _Look() for name in find_sizes(robot)})
     jumps = _Jumps(info, fps)
     for k, frame in enumerate(frames):
@@ -136,7 +136,7 @@ def _check_one(
         raise RecordingError(frames.problem)
     q = np.array(motion.q).reshape(-1, len(info.joint_names))
     found = [
-        Finding(source.path, kind, text)
+        DatasetFault(source.path, kind, text)
         for kind, text in (
             *_find_labels(source),
             *_find_short(sum(motion.driven), fps),
@@ -232,12 +232,14 @@ def find_delay(a: Vec, b: Vec, most: int) -> int | None:
     return None if best is None or likeness[best] < _LEAST_LIKE else best
 
 
-def _find_copies(path: Path, motion: Vec, others: dict[Path, Vec]) -> list[Finding]:
+def _find_copies(
+    path: Path, motion: Vec, others: dict[Path, Vec]
+) -> list[DatasetFault]:
     for other, known in others.items():
         apart = float(np.abs(motion - known).max(initial=0.0))
         if motion.shape == known.shape and apart < _ALIKE:
             text = f"the motion is that of {other.name}, within {apart:.4f} rad or m"
-            return [Finding(path, "copy", text)]
+            return [DatasetFault(path, "copy", text)]
     return []
 
 
@@ -266,11 +268,11 @@ def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
 class _Jumps:
     def __init__(self, robot: RobotInfo, fps: int) -> None:
         self._robot, self._fps = robot, fps
-        self._last: Frame | None = None
+        self._last: StateFrame | None = None
         self._n = 0
         self._worst = (0.0, "")
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: StateFrame) -> None:
         if self._last is not None:
             dt = (frame.stamp_ns - self._last.stamp_ns) / NS
             share = np.abs(frame.q - self._last.q) / (self._robot.dq_max * dt)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from paprle.observation.columns import Columns
-from paprle.observation.frame import Frame
+from paprle.observation.frame import StateFrame
 from paprle_lab.dataset.episodes import Robot, SourceRecording
 
 Format = Literal["lerobot", "hdf5"]
@@ -31,11 +31,14 @@ class Common:
     keep_undriven: bool = False
 
 
-class Target(Protocol):
+class DatasetFormat(Protocol):
     """A format of data sets."""
 
     def write(
-        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
+        self,
+        folder: Path,
+        source: SourceRecording,
+        frames: Iterator[tuple[StateFrame, Any]],
     ) -> int:
         """Write a recording into an empty folder; return its length."""
 

@@ -21,13 +21,13 @@ from paprle.contracts.errors import (
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
 from paprle.observation.columns import Columns
-from paprle.observation.frame import Frame
+from paprle.observation.frame import StateFrame
 from paprle.observation.joints import Style
 from paprle.recording.header import robot_from_dict
 from paprle.recording.reading import Reading
-from paprle_lab.dataset.common import Common, Format, Target
+from paprle_lab.dataset.common import Common, DatasetFormat, Format
 from paprle_lab.dataset.episodes import (
-    Choice,
+    EpisodeChoice,
     LeftOut,
     RecordingProgress,
     Robot,
@@ -40,8 +40,8 @@ from paprle_lab.dataset.episodes import (
     list_exact,
     measures,
 )
-from paprle_lab.dataset.frames import Frames
-from paprle_lab.dataset.report import Report
+from paprle_lab.dataset.frames import EpisodeFrames
+from paprle_lab.dataset.report import DatasetReport
 from paprle_lab.dataset.staging_folder import OWN, StagingFolder
 
 META = "meta"
@@ -63,7 +63,7 @@ def create(
     fps: int | None = None,
     keep_undriven: bool = False,
     work: Work = UNSEEN,
-) -> Report:
+) -> DatasetReport:
     """Create or extend a data set.
 
     ``fps`` [Hz] is by default the slowest camera's, or 30; ``keep_undriven`` keeps
@@ -87,7 +87,7 @@ def create(
         common = _find_common(choice, choice.robot, stage.own, form, fps)
         common = replace(common, keep_undriven=keep_undriven)
         _check_undriven(common, stage.own)
-        report = Report(common.fps)
+        report = DatasetReport(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
         for what in list_exact(choice.robot) if form == "lerobot" else ():
@@ -114,7 +114,7 @@ def create(
     return report
 
 
-def _load_target(form: Format) -> Callable[[Path, Common], Target]:
+def _load_target(form: Format) -> Callable[[Path, Common], DatasetFormat]:
     missing = [name for name in _NEEDED[form] if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -122,7 +122,7 @@ def _load_target(form: Format) -> Callable[[Path, Common], Target]:
             "pip install 'paprle[data]'"
         )
     module, name = _TARGETS[form]
-    make: Callable[[Path, Common], Target]
+    make: Callable[[Path, Common], DatasetFormat]
     make = getattr(import_module(f"paprle_lab.dataset.{module}"), name)
     return make
 
@@ -140,7 +140,7 @@ def _hold(out: Path) -> Iterator[StagingFolder]:
 
 
 def _find_common(
-    choice: Choice,
+    choice: EpisodeChoice,
     robot: Robot,
     own: Mapping[str, Any],
     form: Format,
@@ -203,7 +203,9 @@ def _describe(common: Common) -> dict[str, Any]:
     return values
 
 
-def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
+def _note_discarded(
+    choice: EpisodeChoice, own: Mapping[str, Any], report: DatasetReport
+) -> None:
     report.left_out += choice.left_out
     known = own.get("sources", {})
     for path, reason, sha256 in choice.left_out:
@@ -219,11 +221,11 @@ def _name(sha256: str) -> str:
 
 
 def _write_all(
-    choice: Choice,
+    choice: EpisodeChoice,
     stage: StagingFolder,
-    target: Target,
+    target: DatasetFormat,
     common: Common,
-    report: Report,
+    report: DatasetReport,
     work: Work,
 ) -> dict[str, Path]:
     folders: dict[str, Path] = {}
@@ -251,13 +253,13 @@ def _write_all(
 def _write_one(
     source: SourceRecording,
     stage: StagingFolder,
-    target: Target,
+    target: DatasetFormat,
     common: Common,
     progress: RecordingProgress,
 ) -> Path:
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}
-    frames = Frames(
+    frames = EpisodeFrames(
         source.path,
         common.fps,
         has_effort=common.columns.has_effort,
@@ -292,11 +294,11 @@ def _write_one(
 
 
 class _Driven:
-    def __init__(self, frames: Iterable[Frame], *, keep_undriven: bool) -> None:
+    def __init__(self, frames: Iterable[StateFrame], *, keep_undriven: bool) -> None:
         self._frames, self._keep_undriven = frames, keep_undriven
         self.n_left_out = 0
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[StateFrame]:
         for frame in self._frames:
             if self._keep_undriven or frame.driven.any():
                 yield frame
@@ -310,16 +312,16 @@ class _Driven:
 
 
 def _count(
-    frames: Iterable[Frame], fps: int, progress: RecordingProgress
-) -> Iterator[Frame]:
+    frames: Iterable[StateFrame], fps: int, progress: RecordingProgress
+) -> Iterator[StateFrame]:
     for k, frame in enumerate(frames):
         progress.count(k / fps)
         yield frame
 
 
 def _compute(
-    frames: Iterable[Frame], columns: Columns
-) -> Iterator[tuple[Frame, dict[str, Vec]]]:
+    frames: Iterable[StateFrame], columns: Columns
+) -> Iterator[tuple[StateFrame, dict[str, Vec]]]:
     for frame in frames:
         values = columns.compute(frame)
         broken = [name for name, v in values.items() if not np.isfinite(v).all()]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from paprle.contracts.types import Vec
 from paprle.observation.columns import Column
-from paprle.observation.frame import Frame
+from paprle.observation.frame import StateFrame
 from paprle.recording.video.codec import Image
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle_lab.dataset.video import VideoWriter
@@ -37,7 +37,7 @@ _ENDINGS = (
 
 
 @dataclass(frozen=True)
-class Piece:
+class ShardEpisode:
     """A complete episode.
 
     Attributes:
@@ -53,7 +53,7 @@ class Piece:
     source: str
 
     @classmethod
-    def read(cls, folder: Path) -> Piece:
+    def read(cls, folder: Path) -> ShardEpisode:
         """Load a piece."""
         values = _read_summary(folder)
         del values["stats"]
@@ -179,7 +179,7 @@ class PieceWriter:
         self._batch.clear()
 
 
-def read_rows(piece: Piece) -> Iterator[pa.Table]:
+def read_rows(piece: ShardEpisode) -> Iterator[pa.Table]:
     """Yield rows, ``GROUP`` at a time."""
     with pq.ParquetFile(piece.folder / DATA) as file:
         tables: list[pa.Table] = []
@@ -192,7 +192,10 @@ def read_rows(piece: Piece) -> Iterator[pa.Table]:
 
 
 def write_pieces(
-    folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
+    folder: Path,
+    frames: Iterator[tuple[StateFrame, dict[str, Vec]]],
+    make: Any,
+    fps: int,
 ) -> Iterator[PieceWriter]:
     """Yield full writers, within LeRobot's maximum length."""
     writer: PieceWriter | None = None

@@ -99,7 +99,7 @@ def find_recordings(places: Sequence[Path]) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Choice:
+class EpisodeChoice:
     """Sorted recordings."""
 
     sources: tuple[SourceRecording, ...]
@@ -107,7 +107,7 @@ class Choice:
     robot: Robot | None
 
 
-def choose(paths: Sequence[Path]) -> Choice:
+def choose(paths: Sequence[Path]) -> EpisodeChoice:
     """Return recordings sorted by use.
 
     Raises:
@@ -129,7 +129,7 @@ def choose(paths: Sequence[Path]) -> Choice:
         check_same(robot, own)
         robot = robot._replace(header=keep_common(robot.header, own.header))
         sources.append(source)
-    return Choice(tuple(sources), tuple(left_out), robot)
+    return EpisodeChoice(tuple(sources), tuple(left_out), robot)
 
 
 def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:

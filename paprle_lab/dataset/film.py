@@ -28,7 +28,7 @@ class _Shot(NamedTuple):
     stamp_ns: int
 
 
-class Film:
+class OrderedPictures:
     """Pictures in order of time."""
 
     def __init__(

@@ -11,15 +11,15 @@ import numpy as np
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.types import SessionState, Vec
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.ipc.records import Stream
-from paprle.observation.frame import ASKED, MEASURED, SENT, Frame
+from paprle.observation.frame import ASKED, MEASURED, SENT, StateFrame
 from paprle.recording.messages.channels import Rows
 from paprle.recording.reading import Reading
 from paprle.recording.video.codec import Image
 from paprle.recording.video.pictures import Footage
 from paprle.robot.arrays import Bools
-from paprle_lab.dataset.film import Film, Picked
+from paprle_lab.dataset.film import OrderedPictures, Picked
 from paprle_lab.dataset.resampling_error import Account
 from paprle_lab.dataset.series import Around, Series
 
@@ -35,7 +35,7 @@ _FIELDS = {
 }
 
 
-class Frames:
+class EpisodeFrames:
     """Frames of an episode, iterated once.
 
     Attributes:
@@ -64,7 +64,7 @@ class Frames:
         self._series = self._feed.series
         self._is_held = _list_held(reading.header["leader_info"])
         self._fps = fps
-        self._films: dict[tuple[str, bool], Film] = {}
+        self._films: dict[tuple[str, bool], OrderedPictures] = {}
         self._stack = ExitStack()
         footage = Footage(path)
         for track in footage.list_tracks():
@@ -72,9 +72,9 @@ class Frames:
             if is_depth and not depth:
                 continue
             info = footage.cameras[track.camera]
-            read = footage.read(track.camera, depth=track.kind == Kind.DEPTH)
+            read = footage.read(track.camera, depth=track.kind == PictureKind.DEPTH)
             self._stack.enter_context(closing(read))
-            film = Film(read, (info.height, info.width))
+            film = OrderedPictures(read, (info.height, info.width))
             self._films[track.camera, is_depth] = film
         self._limits = {
             name: int(1.5 * NS / min(camera.fps, fps))
@@ -87,7 +87,7 @@ class Frames:
         self.problem = ""
         self._path = path
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[StateFrame]:
         with self._stack:
             begin = self._find_begin()
             k, t_ns = 0, begin
@@ -123,7 +123,7 @@ class Frames:
         film = self._films[slowest, False]
         return max(begin, film.find_first(begin))
 
-    def _make(self, t_ns: int) -> Frame | None:
+    def _make(self, t_ns: int) -> StateFrame | None:
         period = NS // self._fps
         around = {name: series.find(t_ns) for name, series in self._series.items()}
         measured, sent, asked = (around[name] for name in _FIELDS)
@@ -145,7 +145,7 @@ class Frames:
         self._count_command(ASKED, asked, t_ns)
         driver = asked.before["driver"]
         driven = (driver >= 0) & (asked.before["state"] == SessionState.ENGAGED)
-        return Frame(
+        return StateFrame(
             stamp_ns=t_ns,
             q=q,
             dq=dq,

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from paprle.observation.columns import OBJECTS, Column
-from paprle.observation.frame import Frame
+from paprle.observation.frame import StateFrame
 from paprle_lab.dataset.common import Common
 from paprle_lab.dataset.episodes import SourceRecording
 
@@ -41,7 +41,10 @@ class AlohaTarget:
         self._root, self._common = root, common
 
     def write(
-        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
+        self,
+        folder: Path,
+        source: SourceRecording,
+        frames: Iterator[tuple[StateFrame, Any]],
     ) -> int:
         """Write a recording as one file."""
         with h5py.File(folder / _FILE, "w") as file:

@@ -20,7 +20,7 @@ from paprle.observation.columns import Column
 from paprle_lab.dataset.camera_calibration import describe_calibration
 from paprle_lab.dataset.episode_shard import (
     LONGEST,
-    Piece,
+    ShardEpisode,
     list_columns,
     make_schema,
     read_rows,
@@ -111,7 +111,7 @@ class Shape:
 
 
 def pack(
-    root: Path, meta: Path, pieces: Sequence[Piece], shape: Shape, totals: Totals
+    root: Path, meta: Path, pieces: Sequence[ShardEpisode], shape: Shape, totals: Totals
 ) -> None:
     """Add pieces to a data set."""
     for piece in pieces:
@@ -140,7 +140,7 @@ def read_stats(meta: Path) -> dict[str, Stats]:
 
 def _pack_episodes(
     meta: Path,
-    pieces: Sequence[Piece],
+    pieces: Sequence[ShardEpisode],
     totals: Totals,
     places: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -179,7 +179,7 @@ def _pack_episodes(
 
 def _pack_rows(
     root: Path,
-    pieces: Sequence[Piece],
+    pieces: Sequence[ShardEpisode],
     shape: Shape,
     totals: Totals,
     places: list[dict[str, Any]],
@@ -212,7 +212,7 @@ def _pack_rows(
 def _pack_videos(
     root: Path,
     camera: str,
-    what: tuple[Sequence[Piece], Shape, Totals],
+    what: tuple[Sequence[ShardEpisode], Shape, Totals],
     places: list[dict[str, Any]],
 ) -> None:
     pieces, shape, totals = what

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from paprle.observation.frame import Frame
+from paprle.observation.frame import StateFrame
 from paprle_lab.dataset.card import write_card
 from paprle_lab.dataset.common import Common
-from paprle_lab.dataset.episode_shard import Piece, PieceWriter, write_pieces
+from paprle_lab.dataset.episode_shard import PieceWriter, ShardEpisode, write_pieces
 from paprle_lab.dataset.episodes import SourceRecording
 from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
 
@@ -30,7 +30,10 @@ class LerobotTarget:
         )
 
     def write(
-        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
+        self,
+        folder: Path,
+        source: SourceRecording,
+        frames: Iterator[tuple[StateFrame, Any]],
     ) -> int:
         """Write a recording as one or several pieces."""
         shape, n = self._shape, 0
@@ -48,7 +51,7 @@ class LerobotTarget:
         """Pack the pieces."""
         totals = Totals(**own.get("totals", {}), stats=read_stats(meta))
         parts = [part for folder in folders for part in sorted(folder.glob("part-*"))]
-        pieces = [Piece.read(part) for part in parts]
+        pieces = [ShardEpisode.read(part) for part in parts]
         if pieces:
             pack(self._root, meta, pieces, self._shape, totals)
             write_card(self._root, self._shape, totals)

@@ -13,7 +13,7 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 
 @dataclass
-class Report:
+class DatasetReport:
     """Counts, time errors and omissions by source."""
 
     fps: int

@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.contracts.types import Vec
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.recording.reader import Episode
 from paprle.recording.robot import compute_poses, make_limbs
 from paprle.recording.tracks import CameraTrack
-from paprle.recording.video.pictures import Coded, Footage
+from paprle.recording.video.pictures import Footage, StoredPicture
 from paprle.recording.video.thumbnail_strip import needs_no_other
 
 Stamps = npt.NDArray[np.int64]
@@ -138,7 +138,7 @@ class _Writer:
             self._stream.log(f"{entity}_path", path, static=True)
 
     def _write_pictures(self, footage: Footage, track: CameraTrack) -> None:
-        rr, is_depth = self._rr, track.kind is Kind.DEPTH
+        rr, is_depth = self._rr, track.kind is PictureKind.DEPTH
         entity = f"cameras/{track.camera}{'_depth' if is_depth else ''}"
         coded = footage.read_coded(track.camera, depth=is_depth)
         if track.format == "h264":
@@ -160,6 +160,6 @@ class _Writer:
         self._stream.send_columns(entity, indexes=[times], columns=columns)
 
 
-def _batch(coded: Iterator[Coded]) -> Iterator[list[Coded]]:
+def _batch(coded: Iterator[StoredPicture]) -> Iterator[list[StoredPicture]]:
     while some := list(islice(coded, _BATCH)):
         yield some

@@ -10,7 +10,7 @@ import numpy as np
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.kit.static_frames import SourceFrame
 from paprle.contracts.types import Vec
-from paprle.recording.others.bag_joints import Wanted
+from paprle.recording.others.bag_joints import WantedJoints
 from paprle.recording.others.bags import JOINT_TYPES, POSE_STAMPED, Bag
 from paprle.recording.robot import compute_poses
 from paprle.robot.chain import Limb
@@ -114,7 +114,9 @@ def _read(
             f"{bag.path}: expected --robot NAME for the joints of {topic}, got none"
         )
     else:
-        joints = bag.read_joints(topic, Wanted(limb.joint_names, limb.name, _MAX_GAP))
+        joints = bag.read_joints(
+            topic, WantedJoints(limb.joint_names, limb.name, _MAX_GAP)
+        )
         stamps, poses = joints.stamps_ns, compute_poses(limb, joints.q)
     if not len(stamps):
         raise ConfigError(f"{bag.path}: expected messages on {topic}, got none")

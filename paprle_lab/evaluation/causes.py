@@ -68,7 +68,7 @@ class Samples(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
+class LimbReach:
     """Reached targets of a limb, and causes of its shortfall.
 
     Attributes:
@@ -85,7 +85,7 @@ class Reach:
     counts_rotation: bool
 
 
-class Tally:
+class CauseTally:
     """Running totals of causes."""
 
     def __init__(self) -> None:
@@ -112,10 +112,10 @@ class Tally:
             is_on = np.logical_or.reduce(own)
             self._kinds.setdefault(kind, Cause()).add(is_on, samples)
 
-    def finish(self, *, counts_rotation: bool) -> Reach:
+    def finish(self, *, counts_rotation: bool) -> LimbReach:
         """Return the totals."""
         joints = {key: cause for key, cause in self._joints.items() if len(cause.t)}
-        return Reach(
+        return LimbReach(
             seconds=self._seconds,
             short_seconds=self._short_seconds,
             short=self._short.finish(),
@@ -125,7 +125,7 @@ class Tally:
         )
 
 
-def describe_reach(reach: Reach | None) -> Json | None:
+def describe_reach(reach: LimbReach | None) -> Json | None:
     """Return a report entry's ``reach``; None if unknown."""
     if reach is None or not reach.seconds:
         return None
@@ -138,7 +138,7 @@ def describe_reach(reach: Reach | None) -> Json | None:
     }
 
 
-def _describe_cause(reach: Reach, kind: str) -> Json:
+def _describe_cause(reach: LimbReach, kind: str) -> Json:
     whole = reach.causes[kind]
     shares = {
         joint: 100.0 * cause.seconds / reach.seconds

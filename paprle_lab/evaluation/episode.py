@@ -31,7 +31,7 @@ from paprle_lab.evaluation.limb import LimbResult, measure_limb
 from paprle_lab.evaluation.metrics import Spans, is_inside, spread
 from paprle_lab.evaluation.reporting.report_text import describe_clearance
 from paprle_lab.evaluation.smoothness import measure_smoothness
-from paprle_lab.evaluation.store import Column, Rows, Table, cut, find_row
+from paprle_lab.evaluation.store import NumberColumn, Rows, Table, cut, find_row
 from paprle_lab.evaluation.stored import StoredEpisode
 from paprle_lab.evaluation.timing import (
     count_interventions,
@@ -271,7 +271,7 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
     reconstruction = _find_reconstruction(episode.events)
-    captured, ages = Column(), Column()
+    captured, ages = NumberColumn(), NumberColumn()
     for latencies in list_captures(samples, gate):
         captured.append(latencies + look_ahead + reconstruction)
     for where in cut(len(gate)):

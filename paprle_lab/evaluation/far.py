@@ -10,7 +10,7 @@ import numpy as np
 
 from paprle.contracts.far_leader import FAR
 from paprle.contracts.types import Vec
-from paprle_lab.evaluation.store import Column
+from paprle_lab.evaluation.store import NumberColumn
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ class FarErrors:
     """Errors accumulated from events."""
 
     def __init__(self) -> None:
-        self._columns = {name: Column() for name in _COLUMNS}
+        self._columns = {name: NumberColumn() for name in _COLUMNS}
         self._nearer = {way: [0, 0] for way in PICTURES}
         self._first: Mapping[str, Any] = {}
         self._last: Mapping[str, Any] | None = None
@@ -115,7 +115,7 @@ def _say(figures: Json, high: str, unit: str) -> str:
     return f"p50 {figures['p50']:.0f}, {high} {figures[high]:.0f} {unit}"
 
 
-def _spread(values: Column, percent: int) -> Json:
+def _spread(values: NumberColumn, percent: int) -> Json:
     shares = 50, percent
     known = len(values) > 0
     return {f"p{k}": values.percentile(k) if known else None for k in shares}

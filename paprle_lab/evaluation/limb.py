@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
-from paprle_lab.evaluation.causes import Reach, describe_reach
+from paprle_lab.evaluation.causes import LimbReach, describe_reach
 from paprle_lab.evaluation.metrics import (
     DELTA,
     PAIR_TOLERANCE,
@@ -31,7 +31,7 @@ from paprle_lab.evaluation.poses import (
     take_around,
 )
 from paprle_lab.evaluation.shift import find_shift
-from paprle_lab.evaluation.store import Column, Thinned, cut
+from paprle_lab.evaluation.store import NumberColumn, Thinned, cut
 from paprle_lab.evaluation.tracks import LimbTrack
 
 Json = dict[str, Any]
@@ -64,7 +64,7 @@ class LimbResult:
     errors_shifted: Vec
     tau: float | None
     figures: Json
-    reach: Reach | None = None
+    reach: LimbReach | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -141,8 +141,8 @@ class _Raw:
     """
 
     def __init__(self, track: LimbTrack) -> None:
-        self.errors, self.angles = Column(), Column()
-        self.rpe = Column(), Column()
+        self.errors, self.angles = NumberColumn(), NumberColumn()
+        self.rpe = NumberColumn(), NumberColumn()
         self.colours = np.zeros(3, dtype=np.int64)
         self.alignment = Alignment()
         self.path = Thinned(_PATH)
@@ -186,8 +186,8 @@ class _Shifted:
     def __init__(
         self, track: LimbTrack, tau: float | None, alignment: Alignment
     ) -> None:
-        self.errors, self.reached = Column(), Column()
-        self.angles, self.aligned = Column(), Column()
+        self.errors, self.reached = NumberColumn(), NumberColumn()
+        self.angles, self.aligned = NumberColumn(), NumberColumn()
         self.path = Thinned(_TIMED)
         for block in list_blocks(track.target):
             if tau is not None:

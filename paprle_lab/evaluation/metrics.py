@@ -22,7 +22,7 @@ from paprle_lab.evaluation.poses import (
     rotate,
     take_around,
 )
-from paprle_lab.evaluation.store import Column
+from paprle_lab.evaluation.store import NumberColumn
 
 Figures = dict[str, float | None]
 Spans = Vec  # (S, 2): begin and end of each stretch, [s]
@@ -36,7 +36,7 @@ BLUE_MM, RED_MM = 7.5, 20.0  # spec: requirements A29, ends of ARBot's error col
 GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
-def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
+def summarise(errors: Vec | NumberColumn, scale: float = 1.0) -> Figures:
     """Return scaled figures; None if empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
@@ -50,7 +50,7 @@ def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
     }
 
 
-def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
+def spread(values: Vec | NumberColumn, scale: float = 1.0) -> Figures:
     """Return scaled p50 and p99; None if empty."""
     if not len(values):
         return dict.fromkeys(("p50", "p99"))
@@ -61,10 +61,10 @@ def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
     }
 
 
-def _as_column(values: Vec | Column) -> Column:
-    if isinstance(values, Column):
+def _as_column(values: Vec | NumberColumn) -> NumberColumn:
+    if isinstance(values, NumberColumn):
         return values
-    column = Column()
+    column = NumberColumn()
     column.append(np.asarray(values))
     return column
 
@@ -185,7 +185,7 @@ def find_best_shift(
         return sums / n
 
     first = minimise(lambda taus: find_costs(taus, np.positive), 0.0, TAU_MAX)
-    distances = Column()
+    distances = NumberColumn()
     for fixed, near in list_pieces():
         distances.append(_find_distances(fixed, near, first))
     c = max(distances.percentile(50), LEAST_SCALE)

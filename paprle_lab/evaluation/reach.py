@@ -30,7 +30,7 @@ from paprle.tracking.descent import (
     Asked,
     descend,
 )
-from paprle_lab.evaluation.causes import Reach, Samples, Tally
+from paprle_lab.evaluation.causes import CauseTally, LimbReach, Samples
 from paprle_lab.evaluation.metrics import SpanFinder, Spans, is_inside, is_outside
 from paprle_lab.evaluation.poses import (
     Poses,
@@ -40,7 +40,7 @@ from paprle_lab.evaluation.poses import (
     measure_angles,
     take_around,
 )
-from paprle_lab.evaluation.store import Column, Rows, Store, Table, cut
+from paprle_lab.evaluation.store import NumberColumn, Rows, Store, Table, cut
 
 Bools = npt.NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
 
 
-class Recorded(NamedTuple):
+class RecordedLimb(NamedTuple):
     """The recorded data of one limb.
 
     Attributes:
@@ -95,11 +95,11 @@ class Recorded(NamedTuple):
 
 def find_reach(
     limb: Limb,
-    recorded: Recorded,
+    recorded: RecordedLimb,
     spans: Spans,
     robot: RobotInfo,
     config: Mapping[str, Any],
-) -> Reach:
+) -> LimbReach:
     """Return reached targets, and causes of a limb's shortfall."""
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
@@ -108,7 +108,7 @@ def find_reach(
     looks = _look(limb, asked, targets, bounds)
     held = _find_held(limb, asked, recorded)
     off = _find_off(recorded.commanded, recorded.measured)
-    tally = Tally()
+    tally = CauseTally()
     n_left = 0
     for where in cut(len(targets)):
         rows = targets[where]
@@ -142,7 +142,9 @@ def find_reach(
     return tally.finish(counts_rotation=asked.counts_rotation)
 
 
-def _store_targets(limb: Limb, recorded: Recorded, spans: Spans, column: int) -> Store:
+def _store_targets(
+    limb: Limb, recorded: RecordedLimb, spans: Spans, column: int
+) -> Store:
     n = len(limb.joint_names)
     names = ["t", "dt", "left_pos", "left_rot", "q", "target"]
     dtype = np.dtype(
@@ -214,7 +216,7 @@ class _Looks(NamedTuple):
 def _look(
     limb: Limb, asked: Asked, targets: Table, bounds: Sequence[Vec]
 ) -> _Looks | None:
-    steps, n = Column(), 0
+    steps, n = NumberColumn(), 0
     for where in cut(len(targets)):
         rows = targets[max(where.start - 1, 0) : where.stop]
         steps.append(np.diff(rows["t"]))
@@ -269,7 +271,7 @@ def _add_beyond(
 
 
 def _find_held(
-    limb: Limb, asked: Asked, recorded: Recorded
+    limb: Limb, asked: Asked, recorded: RecordedLimb
 ) -> dict[str, tuple[Spans, Spans]]:
     bits = np.uint64(sum(1 << reason for reason in KINDS))
     finders = {kind: (SpanFinder(), SpanFinder()) for kind in [*KINDS.values(), JERK]}
@@ -302,7 +304,7 @@ def _find_held(
     return {kind: (a.finish(), b.finish()) for kind, (a, b) in finders.items()}
 
 
-def _take_later(limb: Limb, recorded: Recorded, where: slice) -> Vec:
+def _take_later(limb: Limb, recorded: RecordedLimb, where: slice) -> Vec:
     """Return a limb's commands a delay later, shape (N, n); NaN: none."""
     stamps = recorded.gate[where]["stamp_ns"]
     period_ns = max(int(stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1), 1.0)

@@ -92,7 +92,7 @@ def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
     return packed
 
 
-class Column:
+class NumberColumn:
     """Numbers with sums and ranks."""
 
     def __init__(self) -> None:

@@ -18,11 +18,11 @@ from paprle.oracle import (
     INVARIANTS,
     MOST_TURNING,
     CommandJudge,
-    Limits,
+    JudgedLimits,
     Verdict,
     Violation,
 )
-from paprle_lab.evaluation.store import Column, Rows, Table, cut
+from paprle_lab.evaluation.store import NumberColumn, Rows, Table, cut
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ def measure_ticks(rows: Table, period: float | None) -> Json:
     n = len(rows)
     if not n:
         return {**dict.fromkeys(names), "n": 0, "overruns": 0, "lost": 0}
-    took_us, late_us, n_on_time = Column(), Column(), 0
+    took_us, late_us, n_on_time = NumberColumn(), NumberColumn(), 0
     for where in cut(n):
         took, late = rows[where]["compute_ns"] * US, rows[where]["late_ns"] * US
         took_us.append(took)
@@ -77,7 +77,7 @@ def count_interventions(gate: Table) -> dict[str, int]:
 
 def make_limits(
     robot: RobotInfo, h: float, gate: Mapping[str, Any] | None = None
-) -> Limits:
+) -> JudgedLimits:
     """Return the robot's limits less the gate's margin; h: gate period, [s]."""
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
@@ -85,10 +85,10 @@ def make_limits(
     # of a file whose period is none of ours, jerk is not judged
     has_jerk = count_periods(robot, h) <= MOST_TURNING
     unjudged = {} if has_jerk else {"dddq_max": None}
-    return Limits.of(robot, h, q_min=q_min, q_max=q_max, **unjudged)
+    return JudgedLimits.of(robot, h, q_min=q_min, q_max=q_max, **unjudged)
 
 
-def judge(gate: Table, limits: Limits) -> Verdict:
+def judge(gate: Table, limits: JudgedLimits) -> Verdict:
     """Return the oracle's verdict on q_cmd; indices are rows of ``gate``.
 
     Each run of consecutive ticks is judged by itself: from rest when the gate is armed,
@@ -110,7 +110,7 @@ def judge(gate: Table, limits: Limits) -> Verdict:
     return Verdict(n, counts, tuple(shown), limits.joint_names)
 
 
-def _judge_run(pieces: Iterator[Rows], skip: int, limits: Limits) -> CommandJudge:
+def _judge_run(pieces: Iterator[Rows], skip: int, limits: JudgedLimits) -> CommandJudge:
     first = next(pieces)
     judged = CommandJudge(limits, first["q_cmd"][:skip] if skip else None)
     _add_to(judged, first[skip:], limits)
@@ -119,7 +119,7 @@ def _judge_run(pieces: Iterator[Rows], skip: int, limits: Limits) -> CommandJudg
     return judged
 
 
-def _add_to(judged: CommandJudge, rows: Rows, limits: Limits) -> None:
+def _add_to(judged: CommandJudge, rows: Rows, limits: JudgedLimits) -> None:
     dq_max: Vec = rows["speed_scale"][:, None] * limits.dq_max
     judged.add(rows["q_cmd"], dq_max, rows["stamp_ns"])
 
@@ -184,7 +184,7 @@ def find_period(gate: Table, recorded: float | None) -> float | None:
         return float(recorded)
     if len(gate) < 3:
         return None
-    steps = Column()
+    steps = NumberColumn()
     for where in cut(len(gate)):
         rows = gate[slice(max(where.start - 1, 0), where.stop)]
         is_next = np.diff(rows["k"].astype(np.int64)) == 1

@@ -12,7 +12,7 @@ from paprle.recording.robot import make_limbs
 from paprle.recording.scene import make_collision_model
 from paprle.tracking.classify import Classifier
 from paprle.tracking.kept import make_namer
-from paprle.tracking.looks import LOOK_NS, History, Look, make_look
+from paprle.tracking.looks import LOOK_NS, Look, LookHistory, make_look
 from paprle.tracking.tally import Tally
 from paprle_lab.evaluation.store import cut
 from paprle_lab.evaluation.tracks import EpisodeData
@@ -27,7 +27,7 @@ def judge_tracking(episode: EpisodeData) -> Tally:
     Raises:
         ConfigError: If the URDF is invalid.
     """
-    tally, history, classifier = Tally(), History(), _make_classifier(episode)
+    tally, history, classifier = Tally(), LookHistory(), _make_classifier(episode)
     for look in list_looks(episode):
         tally.add(classifier.classify(look, history.add(look)))
     return tally

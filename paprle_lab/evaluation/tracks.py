@@ -12,11 +12,11 @@ from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.gate.smoothing import compute_delay
 from paprle.recording.robot import compute_poses
 from paprle.robot.chain import Limb
-from paprle_lab.evaluation.causes import Reach
+from paprle_lab.evaluation.causes import LimbReach
 from paprle_lab.evaluation.metrics import SpanFinder, Spans, is_inside, subtract_spans
 from paprle_lab.evaluation.poses import Cleaner, Dropped, Poses, Stamps, StoredPoses
-from paprle_lab.evaluation.reach import Recorded, find_reach
-from paprle_lab.evaluation.store import Column, Rows, Store, Table, cut
+from paprle_lab.evaluation.reach import RecordedLimb, find_reach
+from paprle_lab.evaluation.store import NumberColumn, Rows, Store, Table, cut
 from paprle_lab.evaluation.timing import find_period
 
 _HOLE = 0.05  # [s] chosen: as in a data set; shorter, lost records are interpolated
@@ -63,7 +63,7 @@ class LimbTrack:
     spans: Spans
     dropped: Dropped
     is_from_joints: bool = False
-    reach: Reach | None = None
+    reach: LimbReach | None = None
 
     @property
     def short(self) -> Spans:
@@ -141,7 +141,7 @@ def make_tracks(
             for rows in map(samples.__getitem__, cut(len(samples)))
         )
         target, dropped = _keep_poses(asked, origin_ns, spans)
-        recorded = Recorded(
+        recorded = RecordedLimb(
             samples, source.gate, stamps, origin_ns, commanded, measured, delay
         )
         track = LimbTrack(
@@ -166,7 +166,7 @@ def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
         own = rows["sample"]["limb_ns"][np.arange(len(rows)), np.maximum(driver, 0)]
         return np.where(driver >= 0, own, rows["sample"]["stamp_ns"])
 
-    apart = Column()
+    apart = NumberColumn()
     for where in cut(len(samples)):
         rows = samples[where]
         apart.append(np.abs(rows["stamp_ns"] - find_captures(rows)))

@@ -13,7 +13,7 @@ from paprle.contracts.types import Vec
 from paprle.robot.bodies.collision import make_shape
 from paprle.robot.tree import Primitive
 from paprle_lab.onboarding.bounding_shapes import Enclosure
-from paprle_lab.onboarding.pieces import Piece, Trial
+from paprle_lab.onboarding.pieces import Piece, TrialCut
 
 _N_POSTURES = 80  # chosen: by which cuts are judged
 _N_PIECES = 2  # chosen: of a link, those that lose the most
@@ -91,11 +91,11 @@ class _Loss:
             if pair[0] is piece
         ]
 
-    def guess(self, trial: Trial) -> float:
+    def guess(self, trial: TrialCut) -> float:
         deep = [self._measure(box) for box in trial.boxes]
         return float(np.max([self._rest, *deep], axis=0).sum())
 
-    def fit(self, trial: Trial) -> tuple[float, list[Enclosure]]:
+    def fit(self, trial: TrialCut) -> tuple[float, list[Enclosure]]:
         bodies, deep = [], self._rest
         for choices in trial.choices:
             most = _BULKY * min(body.volume for body in choices)

@@ -15,7 +15,7 @@ from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
 from paprle.robot.tree import Urdf
 from paprle_lab.onboarding.cuts import PiecePair, Posture, find_cut
-from paprle_lab.onboarding.link_pairs import MOSTLY, Link, LinkPair
+from paprle_lab.onboarding.link_pairs import MOSTLY, LinkPair, LinkPieces
 from paprle_lab.onboarding.pieces import Given, Piece
 from paprle_lab.onboarding.relative import list_ways
 
@@ -50,7 +50,7 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], work: Work = UNSEEN) -> Fi
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
         wholes.setdefault(body.link, []).append(Given(body))
-    links = {name: Link(parts) for name, parts in wholes.items()}
+    links = {name: LinkPieces(parts) for name, parts in wholes.items()}
     balls = {name: link.find_ball() for name, link in links.items()}
     touching: set[int] = set()
     pairs = [
@@ -117,7 +117,7 @@ def _separate(pairs: list[LinkPair]) -> None:
 def _refine(pairs: list[LinkPair]) -> None:
     lost = {pair: pair.measure_lost() for pair in pairs}
     links = {link for pair in pairs for link in pair.links if link.list_cuttable()}
-    stuck: set[Link] = set()
+    stuck: set[LinkPieces] = set()
     while sum(lost.values()) > _ENOUGH and links - stuck:
         cost = dict.fromkeys(links - stuck, 0.0)
         for pair, share in lost.items():
@@ -135,7 +135,7 @@ def _refine(pairs: list[LinkPair]) -> None:
             stuck.add(worst)
 
 
-def _improve(link: Link, pairs: list[LinkPair]) -> bool:
+def _improve(link: LinkPieces, pairs: list[LinkPair]) -> bool:
     # Gains are measured by depth: a cut that frees no posture may lead to one that
     # does.
     before = sum(pair.measure_depth() for pair in pairs)
@@ -151,7 +151,7 @@ def _improve(link: Link, pairs: list[LinkPair]) -> bool:
 
 
 def _list_lost(
-    link: Link, pairs: list[LinkPair]
+    link: LinkPieces, pairs: list[LinkPair]
 ) -> tuple[dict[PiecePair, set[Posture]], dict[Posture, pin.SE3]]:
     lost, places = {}, {}
     for n, pair in enumerate(pairs):

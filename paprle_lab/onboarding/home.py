@@ -20,7 +20,7 @@ _AIM = 1e-3  # [m] as the gate aims at more than it keeps
 _ROUNDING = 1e-5  # [m] chosen: what coal rounds to, and more
 
 
-class Reach(NamedTuple):
+class HomeReach(NamedTuple):
     """Reachable targets around home, at a distance ``step`` [m]."""
 
     n: int
@@ -39,7 +39,7 @@ class Room:
         aimed_at = self._bodies.find_kept(*kept) + _AIM
         self._allowed = np.minimum(aimed_at, at_home) - _ROUNDING
 
-    def try_targets(self, limb: Limb) -> Reach:
+    def try_targets(self, limb: Limb) -> HomeReach:
         """Try six targets around home, along the base's axes."""
         solver, home = IkSolver(limb), np.array(limb.home)
         T_base_home = limb.fk(limb.home)
@@ -54,7 +54,7 @@ class Room:
                 met = self._find_in_way(limb, solution.q)
                 n_reached += not met
                 in_way += [met] if met else []
-        return Reach(n_reached, step, tuple(dict.fromkeys(in_way)))
+        return HomeReach(n_reached, step, tuple(dict.fromkeys(in_way)))
 
     def _find_in_way(self, limb: Limb, q_limb: Vec) -> str:
         for share in (0.5, 1.0):

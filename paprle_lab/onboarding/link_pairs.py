@@ -27,7 +27,7 @@ _CLOSE = 3e-3  # [m] chosen: what stays so near about one joint is its bearing
 _STRIDE = 20  # chosen: of one joint's postures every so many show where it is near
 
 
-class Link:
+class LinkPieces:
     """Pieces of a link: of meshes, then of the URDF."""
 
     def __init__(self, wholes: Sequence[Piece]) -> None:
@@ -54,7 +54,9 @@ class Link:
 class LinkPair:
     """Two links and postures; ``way``: the second in the first."""
 
-    def __init__(self, one: Link, other: Link, way: Way, touching: set[int]) -> None:
+    def __init__(
+        self, one: LinkPieces, other: LinkPieces, way: Way, touching: set[int]
+    ) -> None:
         self.links = (one, other)
         self.way = way
         self._touching = touching

@@ -23,7 +23,7 @@ from paprle.robot.urdf import read_urdf
 from paprle_lab.onboarding.always_colliding import find_overdrawn
 from paprle_lab.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_lines
 from paprle_lab.onboarding.fixed_overlaps import find_held_overlaps
-from paprle_lab.onboarding.home import Reach, Room, jacobian_error
+from paprle_lab.onboarding.home import HomeReach, Room, jacobian_error
 from paprle_lab.onboarding.mesh_bodies import Covered, cover_meshes
 
 _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
@@ -45,7 +45,7 @@ class LimbReport:
     name: str
     chain: str
     jacobian_error: float
-    reach: Reach
+    reach: HomeReach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -405,7 +405,7 @@ def _try_limb(limb: Limb, room: Room) -> LimbReport:
     )
 
 
-def _name_in_way(reach: Reach) -> str:
+def _name_in_way(reach: HomeReach) -> str:
     return f"; too near each other on the way: {', '.join(reach.in_way)}" * bool(
         reach.in_way
     )

@@ -40,7 +40,7 @@ class Plane(NamedTuple):
     offset: float
 
 
-class Trial:
+class TrialCut:
     """A possible cut of a piece."""
 
     def __init__(self, triangles: Vec, plane: Plane) -> None:
@@ -104,13 +104,13 @@ class Piece:
         return tuple(Piece(half, self) for half in split(self.triangles, *best))
 
     @cached_property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[TrialCut]:
         """Possible cuts, and planes below the piece."""
         few = self._few
-        found = [Trial(few, plane) for plane in self._list_planes()]
+        found = [TrialCut(few, plane) for plane in self._list_planes()]
         found = [trial for trial in found if trial.is_cut]
         normals = _list_normals(find_extremes(few.reshape(-1, 3)))
-        return found + [Trial(few, Plane(normal, -np.inf)) for normal in normals]
+        return found + [TrialCut(few, Plane(normal, -np.inf)) for normal in normals]
 
     @property
     def _few(self) -> Vec:
@@ -162,7 +162,7 @@ class Given(Piece):
         return ()
 
     @cached_property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[TrialCut]:
         """None."""
         return []
 

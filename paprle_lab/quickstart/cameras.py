@@ -16,14 +16,14 @@ NAMES = ("front", "wrist")
 _STREAM = "opencv"
 
 
-class Found(NamedTuple):
+class ConnectedCamera(NamedTuple):
     """A connected camera, and its settings."""
 
     title: str
     settings: Mapping[str, str]
 
 
-def find_cameras() -> Iterator[Found]:
+def find_cameras() -> Iterator[ConnectedCamera]:
     """Yield the connected cameras."""
     for kind, spec in list_plugins("camera").items():
         try:
@@ -32,11 +32,11 @@ def find_cameras() -> Iterator[Found]:
         except PaprleError:
             continue  # its package is not installed
         for one in found:
-            yield Found(f"{kind}: {one.name}", {"type": kind, **one.settings})
+            yield ConnectedCamera(f"{kind}: {one.name}", {"type": kind, **one.settings})
 
 
 def choose_cameras(
-    found: list[Found], dialogue: Dialogue
+    found: list[ConnectedCamera], dialogue: Dialogue
 ) -> dict[str, Mapping[str, str]]:
     """Return up to two cameras by name.
 
@@ -59,7 +59,9 @@ def choose_cameras(
         dialogue.say(problem)
 
 
-def _read(answer: str, found: list[Found]) -> tuple[list[Mapping[str, str]], str]:
+def _read(
+    answer: str, found: list[ConnectedCamera]
+) -> tuple[list[Mapping[str, str]], str]:
     words = answer.split()
     if len(words) > len(NAMES):
         return [], f"expected at most {len(NAMES)} cameras, got {len(words)}"

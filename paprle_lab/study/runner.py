@@ -17,14 +17,14 @@ WITHHELD = "-"
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class StudyDialogue:
     """Output and questions; ``ask`` returns None at the end of input."""
 
     say: Callable[[str], None]
     ask: Callable[[str], str | None]
 
 
-def lead(book: Book, dialogue: Dialogue) -> int:
+def lead(book: Book, dialogue: StudyDialogue) -> int:
     """Return the exit code of a participant's open steps.
 
     Completed steps are kept; that of a failed session stays open.
@@ -36,7 +36,7 @@ def lead(book: Book, dialogue: Dialogue) -> int:
         return _lead(book, dialogue)
 
 
-def _lead(book: Book, dialogue: Dialogue) -> int:
+def _lead(book: Book, dialogue: StudyDialogue) -> int:
     steps = book.study.list_steps(book.participant)
     for k, step in enumerate(steps):
         if book.find(step).exists():
@@ -69,7 +69,7 @@ def list_settings(book: Book, step: Step) -> list[str]:
     ]
 
 
-def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
+def _drive(book: Book, step: Step, dialogue: StudyDialogue) -> int:
     out = book.folder / step.name
     before = set(out.glob("episode_*.mcap"))
     code = run(resolve(list_settings(book, step)))
@@ -85,7 +85,7 @@ def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
     return 0
 
 
-def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]:
+def ask_all(asked: Questionnaire, dialogue: StudyDialogue) -> dict[str, float | None]:
     """Return answers by item, None where withheld.
 
     Raises:
@@ -115,7 +115,7 @@ def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]
     return answers
 
 
-def _ask_preference(book: Book, dialogue: Dialogue) -> dict[str, str | None]:
+def _ask_preference(book: Book, dialogue: StudyDialogue) -> dict[str, str | None]:
     order = book.study.orders[book.participant]
     numbers = {str(k + 1): name for k, name in enumerate(order)}
     told = ", ".join(f"{k} {name}" for k, name in numbers.items())
@@ -129,7 +129,7 @@ def _ask_preference(book: Book, dialogue: Dialogue) -> dict[str, str | None]:
         dialogue.say(f"expected 1 … {len(order)}, got '{word}'")
 
 
-def _hear(dialogue: Dialogue, question: str) -> str:
+def _hear(dialogue: StudyDialogue, question: str) -> str:
     word = dialogue.ask(question)
     if word is None:
         raise SessionError(

@@ -28,7 +28,7 @@ _NEAR = 0.9  # chosen: share of the declared rate below which it is told
 MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256")
 
 
-class Finding(NamedTuple):
+class SchemaFinding(NamedTuple):
     """A finding on a data set."""
 
     where: str
@@ -78,7 +78,7 @@ def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
     }
 
 
-def check_set(path: Path) -> tuple[list[Finding], str]:
+def check_set(path: Path) -> tuple[list[SchemaFinding], str]:
     """Return findings by ARBot's schema, and a summary line.
 
     Raises:
@@ -106,20 +106,22 @@ def _cell(one: Trial) -> tuple[str, str, str, str]:
     return one.user, one.task, one.mode, "" if one.task in SHAPES else one.trial
 
 
-def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[SchemaFinding]:
     users = sorted({one.user for one in trials})
     if len(users) != N_USERS:
         text = f"expected {N_USERS} users, got {len(users)}: {', '.join(users)}"
-        yield Finding(where, "users", text)
+        yield SchemaFinding(where, "users", text)
     wanted, there = list_cells(users), Counter(map(_cell, trials))
     missing = sorted(wanted - set(there))
     if missing:
         names = [" ".join(filter(None, cell)) for cell in missing]
         some = ", ".join(names[:6]) + (" …" if len(names) > 6 else "")
-        yield Finding(where, "missing", f"{len(missing)} of {len(wanted)}: {some}")
+        yield SchemaFinding(
+            where, "missing", f"{len(missing)} of {len(wanted)}: {some}"
+        )
     for one in trials:
         if _cell(one) not in wanted:
-            yield Finding(
+            yield SchemaFinding(
                 str(one.path),
                 "label",
                 f"'{one.name}' is no trial of the schema: tasks {', '.join(SHAPES)}, "
@@ -127,46 +129,50 @@ def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
             )
     for cell, n in sorted(there.items()):
         if n > 1:
-            yield Finding(where, "twice", f"{' '.join(filter(None, cell))}: {n} files")
+            yield SchemaFinding(
+                where, "twice", f"{' '.join(filter(None, cell))}: {n} files"
+            )
 
 
 def _check_file(
     one: Trial, seen: dict[str, Trial], rates: list[float]
-) -> Iterator[Finding]:
+) -> Iterator[SchemaFinding]:
     where = str(one.path)
     try:
         quality = measure_quality(read_arbot_csv(one.path))
         digest = hash_file(one.path)
     except (RecordingError, OSError) as err:
-        yield Finding(where, "unreadable", str(err))
+        yield SchemaFinding(where, "unreadable", str(err))
         return
     if quality.rows < 2:
-        yield Finding(where, "empty", f"{quality.rows} rows")
+        yield SchemaFinding(where, "empty", f"{quality.rows} rows")
         return
     rates.append(quality.rate_hz)
     if digest in seen:
-        yield Finding(where, "copy", f"the same bytes as {seen[digest].path}")
+        yield SchemaFinding(where, "copy", f"the same bytes as {seen[digest].path}")
     seen.setdefault(digest, one)
     listed = one.more.get("sha256")
     if listed and listed != digest:
-        yield Finding(where, "changed", "not the file of the index (SHA-256 differs)")
+        yield SchemaFinding(
+            where, "changed", "not the file of the index (SHA-256 differs)"
+        )
     yield from _judge(where, quality)
 
 
-def _judge(where: str, quality: Quality) -> Iterator[Finding]:
+def _judge(where: str, quality: Quality) -> Iterator[SchemaFinding]:
     for text in quality.units:
-        yield Finding(where, "units", text)
+        yield SchemaFinding(where, "units", text)
     if quality.disorder:
-        yield Finding(where, "disorder", f"{quality.disorder} stamps go back")
+        yield SchemaFinding(where, "disorder", f"{quality.disorder} stamps go back")
     if quality.gaps:
         text = (
             f"{quality.gaps} longer than {GAP} s, up to {quality.longest_gap_s:.2f} s"
         )
-        yield Finding(where, "gaps", text)
+        yield SchemaFinding(where, "gaps", text)
     if quality.duplicates:
         share = 100.0 * quality.duplicates / quality.rows
         text = f"{quality.duplicates} rows ({share:.1f} %) repeat a stamp"
-        yield Finding(where, "duplicates", text, is_fault=False)
+        yield SchemaFinding(where, "duplicates", text, is_fault=False)
     if quality.rate_hz < _NEAR * RATE:
         text = f"{quality.rate_hz:.1f} Hz, the paper says {RATE:g} Hz"
-        yield Finding(where, "rate", text, is_fault=False)
+        yield SchemaFinding(where, "rate", text, is_fault=False)

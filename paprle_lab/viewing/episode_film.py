@@ -24,7 +24,7 @@ from paprle.contracts.types import RobotInfo, Vec
 from paprle.hosts.views.proximity import NearBodies
 from paprle.hosts.views.scene_bodies import list_scene_bodies
 from paprle.hosts.views.view import make_view
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.ipc.records import Stream
 from paprle.recording.header import robot_from_dict
 from paprle.recording.messages.channels import Rows
@@ -96,7 +96,9 @@ class EpisodeFilm(Film):
         self._folder = tempfile.TemporaryDirectory()
         self.robot = _find_urdf(robot, self.urdf, Path(self._folder.name))
         footage = Footage(self.path)
-        tracks = [one for one in footage.list_tracks() if one.kind is Kind.PICTURE]
+        tracks = [
+            one for one in footage.list_tracks() if one.kind is PictureKind.PICTURE
+        ]
         self.cameras = {
             one.camera: describe_decoded(footage.cameras[one.camera]) for one in tracks
         }

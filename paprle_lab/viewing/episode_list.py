@@ -10,7 +10,7 @@ from typing import Any
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.film import Entry, Film, RecordingList, ignore_share
 from paprle.contracts.images import CameraInfo, Frame
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.recording.manifest import find_mark, read_manifest
 from paprle.recording.notes import list_notes
 from paprle.recording.video.frame_cache import decode_first
@@ -37,7 +37,7 @@ class EpisodeList(RecordingList):
         """Return the first image."""
         footage = Footage(self._paths[k])
         for track in footage.list_tracks():
-            if track.kind is Kind.PICTURE:
+            if track.kind is PictureKind.PICTURE:
                 still = decode_first(footage, track.camera)
                 if still is not None:
                     return still

@@ -70,7 +70,7 @@ def test_few_samples_shake_the_arm_little_and_are_a_period_late(name, rate):
 
 @pytest.mark.parametrize(("name", "rate"), CELLS)
 @pytest.mark.parametrize("way", SPOILED)
-def test_what_is_lost_and_out_of_order_neither_stops_nor_shakes_it(name, rate, way):
+def test_lost_and_reordered_samples_neither_stop_nor_shake_the_arm(name, rate, way):
     hand, length, whole = play(name)
 
     run = drive(hand, length, Stream(rate, JITTER)._replace(**SPOILED[way]))

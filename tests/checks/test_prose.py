@@ -1,4 +1,4 @@
-"""The check of docstrings finds what CONTRIBUTING.md asks to reword."""
+"""The check of prose finds docstrings and names that CONTRIBUTING.md asks to reword."""
 
 from __future__ import annotations
 
@@ -34,6 +34,10 @@ def find(tmp_path, text):
         ('def f():\n    """Return whether it moves."""', []),
         ('class A:\n    """An age that a message tells."""', []),
         ("def f():\n    pass", []),
+        ("def test_what_waits_is_read():\n    pass", ["name"]),
+        ("def test_a_unit_that_is_none_is_refused():\n    pass", ["name"]),
+        ("def test_whole_turns_do_not_count():\n    pass", []),
+        ("def test_a_pulled_cable_stops_the_arm():\n    pass", []),
     ],
 )
 def test_sentences_that_hide_their_statement_are_found(tmp_path, text, kinds):

@@ -11,8 +11,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from paprle import followers
-from paprle.config.fields import read_fields
 from paprle.contracts.plugins import Follower, PluginSpec
+from paprle.contracts.validation.fields import read_fields
 
 yaml = pytest.importorskip("yaml")
 

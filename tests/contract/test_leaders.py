@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from paprle import leaders
-from paprle.config.fields import read_fields
 from paprle.contracts.plugins import Leader, PluginSpec
+from paprle.contracts.validation.fields import read_fields
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(leaders.__path__) if m.ispkg)
 

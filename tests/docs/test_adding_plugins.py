@@ -76,7 +76,7 @@ def test_the_example_is_found_by_its_entry_point(kind, example):
 
 
 @pytest.mark.usefixtures("on_path")
-def test_what_the_page_has_the_user_type_is_understood(kind):
+def test_commands_of_the_page_resolve(kind):
     from paprle.config import laws  # noqa: PLC0415
 
     laws.make_feedback_class.cache_clear()

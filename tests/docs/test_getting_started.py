@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.process, pytest.mark.sim]
 PAGE = (WORKSPACE / "docs/getting_started.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
+OF_DEVELOPERS = {"test", "bench", "docs", "nightly", "dev"}
 QUICK = {"run": ["session.clock=virtual"]}
 
 
@@ -56,6 +57,17 @@ def test_the_page_has_the_commands_that_are_tried():
                      "run"]  # fmt: skip
 
 
+def test_the_page_lists_each_extra_of_a_user():
+    project = (WORKSPACE / "pyproject.toml").read_text()
+    table = project.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    extras = set(re.findall(r"^([\w-]+) = \[", table, re.MULTILINE))
+    rows = PAGE.split("| extras | for |")[1].split("\n\n")[0]
+
+    listed = re.findall(r"`([\w-]+)`", rows)
+
+    assert sorted(listed) == sorted(extras - OF_DEVELOPERS)
+
+
 @pytest.mark.nightly
 def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
     for words in COMMANDS[1:]:
@@ -71,7 +83,7 @@ def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
 
 
 @pytest.mark.nightly
-def test_what_the_readme_types_after_a_session_works(tmp_path):
+def test_commands_of_the_readme_after_a_session_work(tmp_path):
     (session,) = [
         words for words in README if words[0] == "run" and "leader=web" in words
     ]

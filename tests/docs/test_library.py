@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from public_robots import ROBOTS
+from shared_data import require
 
 from paprle import RobotModel
 from paprle.contracts.errors import ConfigError
@@ -52,9 +53,7 @@ def test_code_of_the_page_does_what_it_says(capsys):
 @pytest.mark.long
 def test_an_arm_with_meshes_alone_is_led_in_twelve_lines(folder, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    if not ROBOTS["ur5"].is_file():
-        pytest.skip("needs ur5 of example-robot-data")
-    (folder / "ur5_robot.urdf").symlink_to(ROBOTS["ur5"])
+    (folder / "ur5_robot.urdf").symlink_to(require(ROBOTS["ur5"]))
     *_, code = read_codes()
     assert len([line for line in code.splitlines() if line]) <= 12
 

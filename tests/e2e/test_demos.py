@@ -62,7 +62,7 @@ def make_leader(leader, robot, path):
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("leader", LEADERS)
-def test_what_reaches_the_robot_keeps_every_limit(
+def test_commands_at_the_robot_keep_every_limit(
     request, tmp_path, motion, leader, robot, world
 ):
     need_dds()

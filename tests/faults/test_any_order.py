@@ -17,7 +17,7 @@ from lock_step import AUTOMATIC, HUMAN, LockStep
 
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.states import TABLE as GATE_TABLE
-from paprle.session.states import TABLE, Event
+from paprle.session.states import TABLE, SessionEvent
 
 FAULTS = {
     "nan": {"q": np.full(7, np.nan)},
@@ -147,7 +147,7 @@ class AnyOrder(RuleBasedStateMachine):
         for event in self.session.events:
             if event["event"] == "state":
                 before = SessionState[event["before"]]
-                after = TABLE[before, Event[event["why"]]]
+                after = TABLE[before, SessionEvent[event["why"]]]
                 assert after.name == event["after"]
         self.session.events.clear()
 

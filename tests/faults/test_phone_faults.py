@@ -32,7 +32,7 @@ def test_the_robot_follows_the_phone_forward(session):
     np.testing.assert_allclose(find_eef(session) - before, [0.1, 0, 0], atol=2e-3)
 
 
-def test_one_that_sends_the_same_for_2_s_is_told_of(session):
+def test_a_phone_that_repeats_itself_for_2_s_is_reported(session):
     session.step(3.0)
 
     assert session.state == "ENGAGED"

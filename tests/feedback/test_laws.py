@@ -337,7 +337,7 @@ class TestEffort:
 
         assert np.diag(law.stiffness(drives).delayed) == pytest.approx([5, 20, 0, 10])
 
-    def test_what_a_gripper_holds_is_not_taken_for_its_free_effort(self):
+    def test_effort_of_a_held_object_is_not_learned_as_free_effort(self):
         law, state = Effort(EffortConfig(gain=0.1, deadband=0.0)), None
         arm_alone, q = np.arange(ARM + 1) < ARM, np.zeros(ARM + 1)
         for k, effort in enumerate((0.0, *[1.0] * 200)):

@@ -101,7 +101,7 @@ def test_the_leader_is_silent_where_rumble_is(leader, how):
     assert feel(leader, **{"touch": 1.0, **how}) == (0.0, 0.0)
 
 
-def test_one_that_was_not_asked_for_sound_has_none(make):
+def test_a_speaker_without_volume_is_silent(make):
     leader = make(0.0)
 
     assert leader.info.renders == "none"

@@ -70,7 +70,7 @@ def test_a_seed_says_where_the_block_lies_and_runs_repeat_to_the_last_bit(env):
 
 
 @pytest.mark.parametrize("action", [np.full(7, np.nan), np.zeros(6), "left"])
-def test_what_is_no_action_is_refused(env, action):
+def test_an_invalid_action_is_refused(env, action):
     env.reset(seed=0)
 
     with pytest.raises(CommandError, match="expected"):

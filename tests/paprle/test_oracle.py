@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paprle.oracle import INVARIANTS, Limits, OracleStream, check_commands
+from paprle.oracle import INVARIANTS, JudgedLimits, OracleStream, check_commands
 
 H = 0.005
 V, A = 2.0, 10.0
 STEP_V = A * H  # what one period may add to a velocity
-LIMITS = Limits(
+LIMITS = JudgedLimits(
     q_min=np.array([-2.0, -np.inf]),
     q_max=np.array([2.0, np.inf]),
     dq_max=np.array([V, V]),
@@ -125,7 +125,7 @@ def test_a_brake_that_ends_exactly_on_the_limit_is_viable():
 @pytest.mark.parametrize("h", [0.001, 0.005, 0.05])
 @pytest.mark.parametrize("v", [0.03, 0.2, 1.0, 1.99])
 def test_viability_agrees_with_a_brake_played_step_by_step(v, h, sign):
-    limits = Limits(q_min=[-2.0], q_max=[2.0], dq_max=[V], ddq_max=[A], h=h)
+    limits = JudgedLimits(q_min=[-2.0], q_max=[2.0], dq_max=[V], ddq_max=[A], h=h)
     travel, speed = 0.0, v
     while speed > 0:
         speed = max(speed - A * h, 0.0)
@@ -221,7 +221,7 @@ def test_commands_sent_too_close_together_break_spacing(gap_ns, is_ok):
 def lowered_in_motion(q_cmd, dddq_max=None):
     limits_by_sample = np.full(q_cmd.shape, V)
     limits_by_sample[60:] = 0.25 * V
-    return Limits(
+    return JudgedLimits(
         q_min=LIMITS.q_min,
         q_max=LIMITS.q_max,
         dq_max=limits_by_sample,
@@ -373,7 +373,7 @@ def test_stream_and_batch_find_the_same(seed):
 
 
 def test_findings_name_sample_joint_value_and_limit():
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=LIMITS.q_min,
         q_max=LIMITS.q_max,
         dq_max=LIMITS.dq_max,
@@ -414,7 +414,7 @@ def test_limits_that_are_no_limits_are_refused(change, message):
     arguments = {name: getattr(LIMITS, name) for name in fields} | change
 
     with pytest.raises(ValueError, match=message):
-        Limits(**arguments)
+        JudgedLimits(**arguments)
 
 
 @pytest.mark.parametrize("t_ns", [[0], [0, 1, 2, 3]])
@@ -426,7 +426,7 @@ def test_stamps_of_the_wrong_length_are_refused(t_ns):
 def test_a_long_recording_is_judged_in_seconds():
     q_cmd = np.zeros((200_000, 7))
     ones = np.ones(7)
-    limits = Limits(q_min=-ones, q_max=ones, dq_max=ones, ddq_max=ones, h=H)
+    limits = JudgedLimits(q_min=-ones, q_max=ones, dq_max=ones, ddq_max=ones, h=H)
 
     begin = time.perf_counter()
     verdict = check_commands(q_cmd, limits)

@@ -11,7 +11,7 @@ import inspect
 import numpy as np
 import pytest
 
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 
 H = 0.005  # [s]
 N_LIMBS = 40  # of two joints each, all at once
@@ -123,7 +123,7 @@ def judge(parts, targets):
             measured = measured + 0.2 * (c - measured)  # a servo that lags
             sent.append(c.ravel())
     low, high, speed, change = (np.tile(part, N_LIMBS) for part in (LOW, HIGH, V, A))
-    limits = Limits(q_min=low, q_max=high, dq_max=speed, ddq_max=change, h=H)
+    limits = JudgedLimits(q_min=low, q_max=high, dq_max=speed, ddq_max=change, h=H)
     t_ns = [parts["tick"](k) for k in range(len(sent))]
     return check_commands(np.array(sent), limits, t_ns=t_ns, q_start=0.0 * low)
 

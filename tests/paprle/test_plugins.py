@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 
 import pytest
 
 from paprle.contracts.errors import MissingDependency, PluginBroken, PluginNotFound
+from paprle.contracts.kinds import PLUGIN_FOLDERS
 from paprle.contracts.plugins import PluginSpec
 from paprle.plugins import (
     find_fault,
@@ -56,7 +58,7 @@ def test_unknown_name_gets_a_suggestion_and_the_list():
 @pytest.mark.parametrize(
     "name", ["os.system", "../leaders", "", "a b", "Autopilot", "os:system", "é"]
 )
-def test_what_is_no_name_is_unknown_and_never_imported(name):
+def test_an_invalid_name_is_unknown_and_never_imported(name):
     with pytest.raises(PluginNotFound):
         find_plugin("leader", name)
 
@@ -159,3 +161,12 @@ def test_own_plugin_wins_over_an_entry_point_of_the_same_name(outsider):
     outsider("autopilot", GOOD)
 
     assert find_plugin("leader", "autopilot").summary != "A good one."
+
+
+@pytest.mark.parametrize("folder", ["hardware", *PLUGIN_FOLDERS])
+def test_a_folder_of_the_clone_is_no_package_of_its_own(folder):
+    """An editable install has the clone on its path; modules would exist twice."""
+    assert import_module(f"paprle.{folder}").__name__ == f"paprle.{folder}"
+
+    with pytest.raises(ImportError, match=f"; import paprle.{folder}$"):
+        import_module(folder)

@@ -271,26 +271,22 @@ print(*(new - sys.stdlib_module_names))
     assert done.stdout.split() == ["paprle"]
 
 
+SESSIONS = ("mcap", "rosbags", "omegaconf", "zstandard", "mujoco")
 HEAVY = (
-    "mcap",
-    "rosbags",
-    "omegaconf",
+    *SESSIONS,
     "pydantic",
-    "zstandard",
-    "mujoco",
     "paprle_lab",
+    "paprle.config",
+    "paprle.config.resolve",
+    "paprle.ipc.process",
+    "paprle.plugins",
 )
+WITHOUT_YAML = "import sys; sys.modules['yaml'] = None"  # numba imports it if it can
 
 
-def test_an_ik_loads_no_library_of_sessions_and_files():
-    code = f"""
-import sys
-from paprle import Gate, IkSolver, RobotModel
-robot = RobotModel.from_urdf({str(URDFS[0])!r})
-arm = next(iter(robot.limbs.values()))
-assert IkSolver(arm).solve(arm.fk(arm.home), arm.home).is_converged
-print(*(name for name in {HEAVY} if name in sys.modules))
-"""
+def list_loaded(code, names):
+    """Return the modules of names that a program has loaded at its end."""
+    code += f"\nprint(*(name for name in {names} if name in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -298,8 +294,44 @@ print(*(name for name in {HEAVY} if name in sys.modules))
         check=True,
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )
+    return done.stdout.split()
 
-    assert not done.stdout.split()
+
+def test_an_ik_loads_no_library_of_sessions_and_files():
+    code = f"""
+{WITHOUT_YAML}
+from paprle import Gate, IkSolver, RobotModel
+robot = RobotModel.from_urdf({str(URDFS[0])!r}).enclose_meshes()
+arm = next(iter(robot.limbs.values()))
+assert IkSolver(arm).solve(arm.fk(arm.home), arm.home).is_converged
+"""
+
+    assert not list_loaded(code, HEAVY)
+
+
+def test_a_gate_loads_no_library_of_sessions_and_files():
+    code = f"""
+{WITHOUT_YAML}
+from paprle import Gate, RobotModel
+robot = RobotModel.from_urdf({str(URDFS[0])!r})
+Gate(robot, h=0.005, allow_no_bodies=True)
+"""
+
+    assert not list_loaded(code, set(HEAVY) - {"pydantic"})
+
+
+def test_enclosed_meshes_load_no_library_of_sessions(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_bar(tmp_path / "arm.stl")
+    urdf = tmp_path / "meshes.urdf"
+    urdf.write_text(MESHES.replace('<link name="base"/>', BASE))
+    code = f"""
+import sys
+from paprle import RobotModel
+assert not RobotModel.from_urdf({str(urdf)!r}).enclose_meshes().bare_links
+"""
+
+    assert not list_loaded(code, SESSIONS)
 
 
 @pytest.mark.nightly

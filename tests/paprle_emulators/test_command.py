@@ -70,7 +70,9 @@ def test_a_device_without_vices_has_no_ideal(capsys):
     assert "'camera' has no vices to end" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_named_with_what_installs_it(capsys, monkeypatch):
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    capsys, monkeypatch
+):
     monkeypatch.setattr(Device, "list_missing", lambda device: list(device.needs))
 
     assert main(["dynamixel"]) == 2

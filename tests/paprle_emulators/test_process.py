@@ -52,7 +52,7 @@ def test_faults_come_from_the_start(tmp_path):
         start("imu", port=tmp_path / "imu", faults=["rain"])
 
 
-def test_why_a_device_did_not_start_is_in_the_error():
+def test_the_error_has_the_reason_of_a_failed_start():
     with pytest.raises(EmulatorError, match=r"lag.*\n*.*could not convert|float: 'x'"):
         start("piper", lag="x")
 

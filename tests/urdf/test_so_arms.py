@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from public_robots import PUBLIC
+from shared_data import require
 
 from paprle.robot import RobotModel
 
@@ -205,9 +206,7 @@ def test_hand_and_jaw_are_where_the_makers_files_have_them(name, q, p_tool, out,
 @pytest.mark.parametrize("name", ["so101", "so100"])
 @pytest.mark.parametrize("seed", range(20))
 def test_every_link_is_where_the_published_file_has_it(name, seed):
-    theirs = PUBLISHED / f"{name}.urdf"
-    if not theirs.is_file():
-        pytest.skip("needs example-robot-data")
+    theirs = require(PUBLISHED / f"{name}.urdf")
     rng = np.random.default_rng(seed)
     q = {joint: rng.uniform(-1.5, 1.5) for joint in (*JOINTS, "gripper")}
     zero = SO100_ZERO if name == "so100" else {}

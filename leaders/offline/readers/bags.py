@@ -15,7 +15,7 @@ from paprle.contracts.types import Vec
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.readers.text import Limb
 from paprle.leaders.offline.track import Rows
-from paprle.recording.others.bag_joints import Stamps, Wanted
+from paprle.recording.others.bag_joints import Stamps, WantedJoints
 from paprle.recording.others.bags import JOINT_TYPES, POSE_STAMPED, Bag
 
 
@@ -94,7 +94,7 @@ def _read_joints(
     wanted = config.joints
     if gripper is not None and wanted:
         wanted = (*wanted, gripper.joint)
-    joints = bag.read_joints(topic, Wanted(wanted, limb, config.max_gap))
+    joints = bag.read_joints(topic, WantedJoints(wanted, limb, config.max_gap))
     counts["messages of other joints left out"] = joints.n_left_out
     counts["rows merged from several messages"] = joints.n_merged
     counts[f"rows with a joint silent for {config.max_gap:g} s dropped"] = (

@@ -27,7 +27,7 @@ Solver = Callable[[Vec, Vec, Vec, Vec, Vec, Vec], Vec | None]
 """Takes pull, low, high, shape (n,), rows (m, n), allowed (m,), metric (n, n)."""
 
 
-class Problem(NamedTuple):
+class AvoidanceProblem(NamedTuple):
     """A quadratic program for the velocity of the next command.
 
     Attributes:
@@ -45,11 +45,11 @@ class Problem(NamedTuple):
     allowed: Vec
     metric: Vec
 
-    def of(self, own: Ints, v: Vec) -> Problem:
+    def of(self, own: Ints, v: Vec) -> AvoidanceProblem:
         """Return the problem of some joints, (k,), the others at v."""
         rest = v.copy()
         rest[own] = 0.0
-        return Problem(
+        return AvoidanceProblem(
             self.pull[own],
             self.low[own],
             self.high[own],
@@ -66,7 +66,7 @@ def solve_daqp(
 
     Broken rows are relaxed and solved again: a stiff penalty makes the solution jump.
     """
-    problem = Problem(pull, low, high, rows, allowed, metric)
+    problem = AvoidanceProblem(pull, low, high, rows, allowed, metric)
     v, flag = _ask_daqp(problem, _SOFT)
     if flag != _BROKEN:
         return v if flag == _SOLVED else None
@@ -75,7 +75,7 @@ def solve_daqp(
     return again if flag == _SOLVED else v
 
 
-def _ask_daqp(problem: Problem, sense: int) -> tuple[Vec, int]:
+def _ask_daqp(problem: AvoidanceProblem, sense: int) -> tuple[Vec, int]:
     n, m = len(problem.pull), len(problem.rows)
     upper = np.concatenate((problem.high, np.full(m, 1e30)))
     lower = np.concatenate((problem.low, -problem.allowed))
@@ -125,7 +125,7 @@ def solve_osqp(
 SOLVERS: dict[str, Solver] = {"daqp": solve_daqp, "osqp": solve_osqp}
 
 
-def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
+def solve_avoidance_qp(solver: Solver, problem: AvoidanceProblem) -> Vec | None:
     """Return the velocity nearest to the wanted one, or None."""
     # solvers were seen to hang for minutes, or to drop bounds, when given NaN
     if not all(np.isfinite(part).all() for part in problem):
@@ -140,7 +140,7 @@ def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
 
 
 def solve_limb_by_limb(
-    solver: Solver, problem: Problem, limbs: Iterable[Ints], brake: Vec
+    solver: Solver, problem: AvoidanceProblem, limbs: Iterable[Ints], brake: Vec
 ) -> Vec | None:
     """Solve limbs one by one, others at ``brake``, (n,); None if all fail."""
     v, is_found = brake.copy(), False

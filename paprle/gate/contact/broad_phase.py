@@ -13,7 +13,7 @@ import numpy as np
 
 from paprle.compiled import inlined
 from paprle.contracts.types import Vec
-from paprle.robot.arrays import Bodies, Ints, Pairs, Reach, Tree, make_reach
+from paprle.robot.arrays import Bodies, Ints, Pairs, ReachTable, Tree, make_reach
 
 
 class Blocks(NamedTuple):
@@ -33,7 +33,7 @@ class Blocks(NamedTuple):
     two: Ints
     starts: Ints
     keep: Vec
-    reach: Reach
+    reach: ReachTable
     ball: Vec
     is_seen: Ints
 
@@ -88,7 +88,7 @@ def reorder(pairs: Pairs, order: Ints) -> Pairs:
     own = [np.arange(reach.starts[k], reach.starts[k + 1]) for k in order]
     starts = np.cumsum([0, *(len(places) for places in own)])
     places = np.concatenate([*own, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    sparse = Reach(starts, reach.column[places], reach.rate[places])
+    sparse = ReachTable(starts, reach.column[places], reach.rate[places])
     return Pairs(pairs.a[order], pairs.b[order], pairs.keep[order], sparse)
 
 

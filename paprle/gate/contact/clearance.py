@@ -9,7 +9,7 @@ from paprle.contracts.types import Vec
 from paprle.gate.contact.broad_phase import bound_block, fill_balls
 from paprle.gate.contact.scene import Collision, Placed, Scene, place_bodies_at
 from paprle.gate.limits import ROUNDING, Box, Limits
-from paprle.robot.arrays import Bodies, Reach, bound_change
+from paprle.robot.arrays import Bodies, ReachTable, bound_change
 from paprle.robot.bodies.distance import bound_along, bound_pair, measure_pair
 from paprle.robot.braking import compute_stopping_speed
 
@@ -36,7 +36,7 @@ def compute_lag_padding(max_change_to_meas: float) -> float:
 
 
 @inlined
-def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
+def find_returning(reach: ReachTable, k: int, q_lag: Vec, v: Vec) -> int:
     """Return the only joint of pair k if its command returns to the robot, else −1.
 
     ``q_lag``, shape (n,), leads from command to robot; v is the command's velocity.
@@ -98,7 +98,7 @@ def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> in
 
 
 @inlined
-def _bound_use(reach: Reach, g: int, travel: Vec, lag: Vec) -> float:
+def _bound_use(reach: ReachTable, g: int, travel: Vec, lag: Vec) -> float:
     change = bound_change(reach, g, lag)
     return float(bound_change(reach, g, travel) + change + compute_lag_padding(change))
 

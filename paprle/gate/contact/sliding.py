@@ -11,13 +11,13 @@ import numpy as np
 
 from paprle.contracts.types import Vec
 from paprle.gate.contact.avoidance_qp import (
-    Problem,
+    AvoidanceProblem,
     Solver,
     solve_avoidance_qp,
     solve_limb_by_limb,
 )
 from paprle.gate.contact.stall_rest import HOLDS
-from paprle.gate.memory import Parts
+from paprle.gate.memory import GateParts
 from paprle.gate.tcp_limits import JOINT_SHARE, STRAIGHT
 from paprle.robot.arrays import Ints
 
@@ -48,7 +48,7 @@ class RememberedRow(NamedTuple):
 class Sliding:
     """Finds velocities along bodies and remembers rows that held."""
 
-    def __init__(self, parts: Parts, limbs: list[Ints], solver: Solver) -> None:
+    def __init__(self, parts: GateParts, limbs: list[Ints], solver: Solver) -> None:
         self._parts, self._limbs, self.solver = parts, limbs, solver
         self.forget()
 
@@ -68,7 +68,7 @@ class Sliding:
         if not limbs:
             return motion.v_next.copy(), False
         own = np.concatenate(limbs)
-        whole = Problem(pull, box.low, box.high, rows, allowed, metric)
+        whole = AvoidanceProblem(pull, box.low, box.high, rows, allowed, metric)
         v = motion.v_next.copy()
         part = solve_avoidance_qp(self.solver, whole.of(own, v))
         if part is None:

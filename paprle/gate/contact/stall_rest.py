@@ -10,17 +10,17 @@ from paprle.gate.tcp_limits import STRAIGHT
 from paprle.robot.arrays import Ints
 
 IS_RESTING = 128  # a limb makes no headway beyond a body, and rests
-_SLOW = 0.2  # measured: of V, as far as it is asked for; who is slower creeps
+_SLOW = 0.2  # measured: of V, as far as it is asked for; a slower joint creeps
 # measured: of the same; of 0.02 one of 188 goals that are slid to is reached no more
 _STANDING = 0.01
-_SPEEDING_UP = 0.5  # [s] chosen: who takes longer to V counts as that much slower
+_SPEEDING_UP = 0.5  # [s] chosen: a longer time to V counts as that much slower
 _LONG = 0.15  # [s] chosen: to start by A takes 0.1
 _STILL = 1e-3  # [rad] chosen: a goal that moves by less does not move
-# [rad] chosen: a hand that leans on a body wakes nobody by trembling, or drifting for
-# seconds; each waking goes on for a moment with the way that was left
+# [rad] chosen: the goal of a hand that leans on a body changes by less, as the hand
+# trembles or drifts for seconds; each end of a rest moves the limb for a moment
 _WOKEN = 0.02
 _MOVED = 0.01  # [rad] chosen: as far as a row is remembered
-_ARRIVED = 0.05  # [rad] chosen: who creeps lags by less
+_ARRIVED = 0.05  # [rad] chosen: a creeping joint lags by less
 HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 
 

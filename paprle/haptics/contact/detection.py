@@ -34,7 +34,7 @@ class _Past(NamedTuple):
     q_model: Vec
 
 
-class Contact:
+class JointContacts:
     """Contacts of n joints."""
 
     def __init__(self, lag: Vec) -> None:

@@ -18,7 +18,7 @@ _QUIET = 0.1  # chosen: of A; a hand at constant speed asks the joints for less
 _QUIET_TIME = 0.1  # [s] chosen: a drive follows an acceleration within it
 
 
-class Touch:
+class TouchDetector:
     """Detector of effort beyond that of free motion."""
 
     def __init__(self, ddq_max: Vec, full: float) -> None:

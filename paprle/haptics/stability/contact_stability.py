@@ -17,7 +17,7 @@ from paprle.contracts.types import Vec
 from paprle.haptics.inputs import list_postures
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.stability.check import Delays, Margin, Springs
-from paprle.haptics.stability.gain_scaling import Fit
+from paprle.haptics.stability.gain_scaling import GainFit
 
 Flags = npt.NDArray[np.bool_]
 
@@ -81,7 +81,7 @@ def fit_held(
     B: Vec,
     joints: Sequence[str],
     delays: Delays,
-) -> Fit:
+) -> GainFit:
     """Return the scales of the laws of contact, and their margin.
 
     As ``fit_laws``, with B of ``find_held_damping``.
@@ -94,7 +94,7 @@ def fit_held(
     whole = springs.scale(is_scalable, gain_scale)
     gain_scale *= _find_scale(whole, is_scalable, B, joints, delays)
     whole = springs.scale(is_scalable, gain_scale)
-    return Fit(gain_scale, measure_held_margin(whole, B, joints, delays))
+    return GainFit(gain_scale, measure_held_margin(whole, B, joints, delays))
 
 
 def _find_scale(

@@ -12,7 +12,7 @@ from paprle.contracts.plugins import FeedbackInput
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.stability.check import Delays, Weighted, read_springs
 from paprle.haptics.stability.contact_stability import find_held_damping, fit_held
-from paprle.haptics.stability.gain_scaling import Fit, fit_laws
+from paprle.haptics.stability.gain_scaling import GainFit, fit_laws
 
 _MOST_DRY = 0.8  # chosen: measured friction is 20 % off at most, and often too low
 
@@ -25,8 +25,8 @@ class LimbFit(NamedTuple):
         held: All laws in contact, with the scale of those stiff in contact alone.
     """
 
-    strict: Fit
-    held: Fit
+    strict: GainFit
+    held: GainFit
 
 
 def fit_limb(

@@ -16,7 +16,7 @@ Flags = npt.NDArray[np.bool_]
 _FIT = 0.9  # chosen: gains are scaled to this share of what is stable
 
 
-class Fit(NamedTuple):
+class GainFit(NamedTuple):
     """Fit of a limb's laws to its damping.
 
     Attributes:
@@ -34,7 +34,7 @@ def fit_laws(
     damping: Vec,
     joints: Sequence[str],
     delays: Delays,
-) -> Fit:
+) -> GainFit:
     """Return the scales of a limb's laws, and their margin.
 
     Joints of a group share a scale; each is in one. ``is_scalable`` has shape (P,),
@@ -61,4 +61,4 @@ def fit_laws(
             gain_scale *= min(max(_FIT - fixed, 0.0) / scalable, 1.0)
         whole = springs.scale(is_scalable, gain_scale)
         margin = measure_margin(whole, damping, joints, delays)
-    return Fit(gain_scale, margin)
+    return GainFit(gain_scale, margin)

@@ -6,7 +6,7 @@ import time
 
 from paprle.config import Resolved
 from paprle.ipc.mailbox import Mailbox
-from paprle.reconstruction.mirror_quality import LinkQuality
+from paprle.reconstruction.mirror_quality import MirrorQuality
 
 
 class LinkWatch:
@@ -15,7 +15,7 @@ class LinkWatch:
     def __init__(self, resolved: Resolved, status: Mailbox) -> None:
         self._status = status
         self._is_afar = resolved.is_gate_afar
-        self._quality = LinkQuality(resolved.gate.stale_after)
+        self._quality = MirrorQuality(resolved.gate.stale_after)
 
     def describe(self) -> str:
         """Return the link's state; empty without a link."""

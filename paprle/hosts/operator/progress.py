@@ -9,7 +9,7 @@ from typing import Any
 from paprle.contracts.settings.core import SessionSettings
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
-from paprle.hosts.operator.standing import Standing
+from paprle.hosts.operator.standing import StandingDetector
 from paprle.hosts.operator.terminal import Operator
 from paprle.hosts.operator.tracking_watch import TrackingWatch, make_classifier
 from paprle.hosts.plan import SessionPlan
@@ -31,7 +31,7 @@ class Progress:
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
         self.tracking = TrackingWatch(make_classifier(plan))
-        self._standing = Standing(plan.robot)
+        self._standing = StandingDetector(plan.robot)
         self._operator = operator
         self.is_behind = False
         if operator is not None:

@@ -58,7 +58,7 @@ class _Group:
         return self.is_still(now_ns) and now_ns - self._asked_ns >= _AFTER_NS
 
 
-class Standing:
+class StandingDetector:
     """Detects standing limbs and counts their time.
 
     Attributes:

@@ -9,9 +9,9 @@ from paprle.hosts.plan import SessionPlan
 from paprle.ipc.records import Record
 from paprle.session.core import Core
 from paprle.tracking.classify import Classifier
-from paprle.tracking.findings import Verdict
+from paprle.tracking.findings import TrackingVerdict
 from paprle.tracking.kept import make_namer
-from paprle.tracking.looks import History, Look, is_due, make_look
+from paprle.tracking.looks import Look, LookHistory, is_due, make_look
 from paprle.tracking.tally import Tally
 
 _MOST_WAITING = 600  # chosen: a terminal that hung for a minute
@@ -33,12 +33,12 @@ class TrackingWatch:
     """
 
     def __init__(self, classifier: Classifier) -> None:
-        self._classifier, self._history = classifier, History()
+        self._classifier, self._history = classifier, LookHistory()
         self._before_ns = 0
         self._waiting: deque[tuple[Look, int | None]] = deque(maxlen=_MOST_WAITING)
         self._begin_ns: int | None = None
         self._episode = Tally()
-        self.newest, self.session = Verdict(), Tally()
+        self.newest, self.session = TrackingVerdict(), Tally()
 
     def note(self, core: Core, tick: Record, status: Record) -> bool:
         """Keep a tick's numbers; return whether it is judged."""

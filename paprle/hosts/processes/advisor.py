@@ -12,7 +12,7 @@ from paprle.hosts.factories import make_advisor, read_payload
 from paprle.hosts.roles import ADVICE
 from paprle.hosts.views.view import SightReader
 from paprle.ipc.loop import BESIDE_PRIORITY, DeadlineLoop
-from paprle.ipc.ports import Latest, name_port, split_name
+from paprle.ipc.ports import LatestPort, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
 
@@ -27,7 +27,7 @@ class AdvisorHost:
         self._sight = SightReader(role, resolved, robot, self._rate)
         self._advisor: Advisor = make_advisor(resolved, robot, name)
         box = role.fds[name_port(ADVICE, name)]
-        self._advice = Latest(self._advisor.advice).open(box)
+        self._advice = LatestPort(self._advisor.advice).open(box)
 
     def run(self) -> None:
         """Run until the session ends."""

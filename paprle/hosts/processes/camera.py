@@ -24,9 +24,9 @@ from paprle.hosts.factories import (
     read_payload,
     wait_for_others,
 )
-from paprle.hosts.processes.camera_film import Film
+from paprle.hosts.processes.camera_film import CameraFilm
 from paprle.hosts.roles import FOOTAGE, FRAMES, GATE, RECORDING
-from paprle.hosts.views.camera_health import NO_IMAGE, Health, State
+from paprle.hosts.views.camera_health import NO_IMAGE, CameraState, Health
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, name_port, split_name
@@ -63,13 +63,13 @@ class CameraHost:
         self._beat_ns = self._told_ns = self._asked_ns = 0
         self._is_emptied = False
         self._n_told = 0
-        self._film: Film | None = None
+        self._film: CameraFilm | None = None
         footage = role.fds.get(name_port(FOOTAGE, self._name))
         config = list_named(resolved.cameras)[self._name]
         if footage is not None and isinstance(config, FilmSettings):
             ring = Ring(find_room(info), footage)
             level = Mailbox(RECORDING_DTYPE, role.fds[RECORDING])
-            self._film = Film(info, config.video, ring, level, self._describe)
+            self._film = CameraFilm(info, config.video, ring, level, self._describe)
         layout = make_gate_layout(robot, list_objects(resolved))
         world = role.payload["config"]["env"]
         self._camera.watch(robot, world, _make_look(role, layout))
@@ -175,7 +175,7 @@ class CameraHost:
     def _step(self) -> None:
         self._asked_ns = time.monotonic_ns()
         with self._lock:
-            is_gone = self._health.state is State.GONE
+            is_gone = self._health.state is CameraState.GONE
         try:
             if is_gone:
                 self._must_end.wait(_REOPEN)

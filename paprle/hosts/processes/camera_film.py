@@ -13,7 +13,7 @@ from paprle.contracts.images import CameraInfo
 from paprle.contracts.plugins import Frame
 from paprle.contracts.settings.camera import Video
 from paprle.ipc.mailbox import Mailbox, Ring
-from paprle.ipc.pictures import Coded, Kind, pack_coded
+from paprle.ipc.pictures import CodedPicture, PictureKind, pack_coded
 from paprle.recording.video.codec import make_depth_encoder, make_encoder
 
 EVENT = "camera"
@@ -23,7 +23,7 @@ _WAITING = 2  # [images] chosen: one hides a pause of the machine, more would be
 _TIMEOUT = 0.1  # [s] chosen: how soon the thread sees that it is to end
 
 
-class Film:
+class CameraFilm:
     """Coded images of one camera for the recorder.
 
     Attributes:
@@ -91,7 +91,7 @@ class Film:
         coded = self._encoder.encode(
             frame.stamp_ns, frame.data, needs_key=self._needs_key
         )
-        is_kept = coded is not None and self._push(Kind.PICTURE, coded)
+        is_kept = coded is not None and self._push(PictureKind.PICTURE, coded)
         self._needs_key = not is_kept
         if self._state[0] == "starting":
             self.note("ok", "")
@@ -99,14 +99,14 @@ class Film:
         if self._depth is not None and frame.depth:
             depth = self._depth.encode(frame.stamp_ns, frame.depth)
             if depth is not None:
-                self._push(Kind.DEPTH, depth)
+                self._push(PictureKind.DEPTH, depth)
 
     def _find_episode(self) -> int | None:
         record = self._level.read()
         is_on = record is not None and bool(record["is_on"])
         return int(record["episode"]) if is_on and record is not None else None
 
-    def _push(self, kind: Kind, coded: Coded) -> bool:
+    def _push(self, kind: PictureKind, coded: CodedPicture) -> bool:
         return self._ring.push(
             kind, pack_coded(coded._replace(n_dropped=self.n_dropped))
         )
@@ -119,4 +119,4 @@ class Film:
         event = {"event": EVENT, **self._describe(), "state": state}
         event |= {"text": text} if text else {}
         event["t_ns"] = time.monotonic_ns()
-        self._ring.push(Kind.EVENT, json.dumps(event).encode())
+        self._ring.push(PictureKind.EVENT, json.dumps(event).encode())

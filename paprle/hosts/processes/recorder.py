@@ -37,7 +37,7 @@ from paprle.recording.header import make_recording_header
 from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 from paprle.recording.tracks import camera_to_dict
-from paprle.recording.video.footage import Footage
+from paprle.recording.video.footage import FootageRecorder
 
 _POLL = 0.005  # [s] chosen: well below record.flush
 _POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
@@ -88,7 +88,7 @@ def _describe_cameras(resolved: Resolved) -> dict[str, Any]:
     }
 
 
-def _open_footage(role: Role, resolved: Resolved) -> Footage:
+def _open_footage(role: Role, resolved: Resolved) -> FootageRecorder:
     rings = {
         name: Ring(
             find_room(make_camera(resolved, name).info),
@@ -103,7 +103,7 @@ def _open_footage(role: Role, resolved: Resolved) -> Footage:
 
     before = level.read()
     n_before = 0 if before is None else int(before["episode"])
-    return Footage(_describe_cameras(resolved), rings, tell, n_before)
+    return FootageRecorder(_describe_cameras(resolved), rings, tell, n_before)
 
 
 def _record(role: Role, recorder: Recorder) -> str:

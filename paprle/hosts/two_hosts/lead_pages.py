@@ -25,7 +25,7 @@ from paprle.hosts.two_hosts.stage_scheduler import (
     Scheduler,
 )
 from paprle.hosts.views.remote_view import HEARD, HEARD_DTYPE, pack_heard
-from paprle.ipc.ports import Latest, Port, name_port
+from paprle.ipc.ports import LatestPort, Port, name_port
 from paprle.ipc.wishes_record import WISHES, make_wishes_dtype, unpack_wishes
 from paprle.link.remote_leader.error_report import describe_errors
 from paprle.link.remote_leader.operator_side import OperatorSide
@@ -43,12 +43,12 @@ class LeadPages:
         self._leader = leader
         controls = list_controls(resolved)
         wishes = {name_port(WISHES, k): make_wishes_dtype(robot, ()) for k in controls}
-        ports: dict[str, Port] = {k: Latest(dtype) for k, dtype in wishes.items()}
-        ports |= {HEARD: Latest(HEARD_DTYPE), NEWS: Latest(NEWS_DTYPE)}
+        ports: dict[str, Port] = {k: LatestPort(dtype) for k, dtype in wishes.items()}
+        ports |= {HEARD: LatestPort(HEARD_DTYPE), NEWS: LatestPort(NEWS_DTYPE)}
         names = list_observers(resolved)
         spent = [name_port(SPENT, name) for name in names]
-        ports |= {ORDER: Latest(ORDER_DTYPE)} | dict.fromkeys(
-            spent, Latest(SPENT_DTYPE)
+        ports |= {ORDER: LatestPort(ORDER_DTYPE)} | dict.fromkeys(
+            spent, LatestPort(SPENT_DTYPE)
         )
         specs = [_make_spec(name, controls) for name in names]
         self._children = Children(specs, ports, make_payload(resolved, robot))

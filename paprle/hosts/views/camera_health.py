@@ -20,7 +20,7 @@ _N_LATE = 2  # [images] one late image is jitter
 _WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
 
 
-class State(Enum):
+class CameraState(Enum):
     """Health of a camera, as named in recordings."""
 
     STARTING = "starting"
@@ -31,14 +31,14 @@ class State(Enum):
     GONE = "gone"
 
 
-NO_IMAGE = {State.SILENT, State.FROZEN, State.GONE}
+NO_IMAGE = {CameraState.SILENT, CameraState.FROZEN, CameraState.GONE}
 """In these there is no image that anybody may take for the newest."""
 
 
 class Change(NamedTuple):
     """A change of health, with a message."""
 
-    state: State
+    state: CameraState
     text: str
 
 
@@ -47,7 +47,7 @@ class Health:
 
     def __init__(self, info: CameraInfo, now_ns: int, *, is_back: bool = False) -> None:
         """Start with an opened camera; ``is_back``: it was gone."""
-        self.state = State.STARTING
+        self.state = CameraState.STARTING
         self.n_refused = self.n_repeated = self.n_faults = 0
         self._info = info
         self._period_ns = round(1e9 / info.fps)
@@ -57,7 +57,7 @@ class Health:
         self._n_late = self._late_ns = 0  # images in a row that came late, and how long
         self._digest: int | None = None
         self._ill_ns = 0
-        self._told = State.GONE if is_back else State.OK
+        self._told = CameraState.GONE if is_back else CameraState.OK
         self._changes: list[Change] = []
 
     def accept(self, frame: Frame, now_ns: int) -> bool:
@@ -76,7 +76,7 @@ class Health:
             if digest == self._digest:
                 self.n_repeated += 1
                 text = "gives the same image again and again: is it covered, or hung?"
-                self._become(State.FROZEN, text, now_ns)
+                self._become(CameraState.FROZEN, text, now_ns)
                 self._arrived_ns = now_ns
                 return False
             self._digest = digest
@@ -87,22 +87,22 @@ class Health:
 
     def begin(self, now_ns: int) -> None:
         """Note that the device was opened again."""
-        if self.state is State.GONE:
-            self.state = State.SILENT
+        if self.state is CameraState.GONE:
+            self.state = CameraState.SILENT
         self._began_ns = now_ns
 
     def lose(self, why: str, now_ns: int) -> None:
         """Note that the device is gone."""
-        self._become(State.GONE, why, now_ns)
+        self._become(CameraState.GONE, why, now_ns)
 
     def look(self, now_ns: int) -> list[Change]:
         """Return new reports; due after ``find_nap``."""
-        is_waiting = self.state in {State.OK, State.SLOW}
+        is_waiting = self.state in {CameraState.OK, CameraState.SLOW}
         if is_waiting and now_ns - self._arrived_ns > LATE * self._period_ns:
             age = (now_ns - self._arrived_ns) * 1e-6
-            self._become(State.SILENT, f"no image for {age:.0f} ms", now_ns)
-        if self.state is State.STARTING and now_ns - self._began_ns > _FIRST_NS:
-            self._become(State.SILENT, "no image since it was opened", now_ns)
+            self._become(CameraState.SILENT, f"no image for {age:.0f} ms", now_ns)
+        if self.state is CameraState.STARTING and now_ns - self._began_ns > _FIRST_NS:
+            self._become(CameraState.SILENT, "no image since it was opened", now_ns)
         taken, self._changes = self._changes, []
         return taken
 
@@ -110,7 +110,7 @@ class Health:
         """Return the time until silence would show, [s]."""
         nap_ns = self._period_ns // 2
         left_ns = self._arrived_ns + round(LATE * self._period_ns) - now_ns
-        if self.state in {State.OK, State.SLOW} and left_ns >= 0:
+        if self.state in {CameraState.OK, CameraState.SLOW} and left_ns >= 0:
             nap_ns = min(nap_ns, left_ns + 1)
         return nap_ns * 1e-9
 
@@ -122,11 +122,13 @@ class Health:
         mean_ns = self._average()
         if mean_ns > _SLOW * self._period_ns:
             rate, asked = 1e9 / mean_ns, self._info.fps
-            self._become(State.SLOW, f"{rate:.1f} of {asked:g} images/s", now_ns)
-        elif self.state is State.STARTING or now_ns - self._ill_ns > _WELL_NS:
-            self._become(State.OK, "gives images again", now_ns)
+            self._become(CameraState.SLOW, f"{rate:.1f} of {asked:g} images/s", now_ns)
+        elif self.state is CameraState.STARTING or now_ns - self._ill_ns > _WELL_NS:
+            self._become(CameraState.OK, "gives images again", now_ns)
         elif self.state in NO_IMAGE:
-            self.state = State.SLOW  # images come; it is told once they keep coming
+            self.state = (
+                CameraState.SLOW
+            )  # images come; it is told once they keep coming
 
     def _average(self) -> float:
         # 0 where they are too few to tell.
@@ -136,13 +138,13 @@ class Health:
             return 0.0
         return (self._arrivals[-1] - self._arrivals[0]) / (_OVER - 1)
 
-    def _become(self, state: State, text: str, now_ns: int) -> None:
-        if state is not State.OK:
+    def _become(self, state: CameraState, text: str, now_ns: int) -> None:
+        if state is not CameraState.OK:
             self._ill_ns = now_ns
         if state is self.state:
             return
         self.state = state
-        self.n_faults += state is not State.OK
+        self.n_faults += state is not CameraState.OK
         if state in NO_IMAGE:
             self._arrivals.clear()
         if state is not self._told:

@@ -26,7 +26,7 @@ from paprle.hosts.roles import ADVICE
 from paprle.hosts.views.newest_images import NewestImages
 from paprle.hosts.views.predicted_view import Mirroring
 from paprle.ipc.mailbox import Mailbox, Newest
-from paprle.ipc.ports import Latest, split_name
+from paprle.ipc.ports import LatestPort, split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, make_layout
 from paprle.ipc.stop_reason import read_stop_reason
@@ -51,7 +51,7 @@ class ViewReader:
         self._mirroring = Mirroring(robot) if is_afar else None
         _, own = split_name(role.payload["name"])
         self._advice: dict[str, Mailbox] = {
-            name: Latest(make_advisor(resolved, robot, name).advice).open(
+            name: LatestPort(make_advisor(resolved, robot, name).advice).open(
                 role.fds[port]
             )
             for port, (kind, name) in mine.items()

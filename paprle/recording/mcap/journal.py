@@ -13,7 +13,7 @@ import zstandard
 from mcap.records import Chunk, Header
 
 from paprle.contracts.errors import RecordingError
-from paprle.ipc.pictures import Coded
+from paprle.ipc.pictures import CodedPicture
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.events import find_stamp, parse_event
 from paprle.recording.manifest import make_manifest, sync_folder, write_manifest
@@ -99,7 +99,7 @@ class Journal:
         if len(pending) >= _BATCH:
             self.flush()
 
-    def write_picture(self, track: CameraTrack, coded: Coded) -> None:
+    def write_picture(self, track: CameraTrack, coded: CodedPicture) -> None:
         """Buffer one picture for the next flush."""
         row = self._n_pictures[track.topic]
         self._n_pictures[track.topic] += 1

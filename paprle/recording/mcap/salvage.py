@@ -160,7 +160,7 @@ class Salvager(Scanner):
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostMessages:
     """Missing messages of a channel, between wall times."""
 
     topic: str
@@ -173,7 +173,7 @@ class Renumbering:
     """Renumbering of rows without gaps, by stream."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
-        self.losses: list[Loss] = []
+        self.losses: list[LostMessages] = []
         self._streams = streams
         self._topics: dict[int, Topic] = {}
         self._n_given: dict[int, int] = {}
@@ -230,7 +230,7 @@ class Renumbering:
         if n > 0:
             period = (int(log[-1]) - end) // max(len(log) - 1, 1)
             begin = self._last_ns.get(channel, end - n * period)
-            self.losses.append(Loss(topic, n, begin, end))
+            self.losses.append(LostMessages(topic, n, begin, end))
         self._n_missing[rows] = self._missing[channel] = missing
         self._n_given[channel] = given + len(log)
         self._last_ns[channel] = int(log[-1])

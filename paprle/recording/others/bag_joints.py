@@ -41,7 +41,7 @@ class Joints:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedJoints:
     """Joints to read from a topic.
 
     Attributes:
@@ -55,7 +55,7 @@ class Wanted:
 
 
 def merge_states(
-    path: Path, topic: str, messages: list[Message], wanted: Wanted
+    path: Path, topic: str, messages: list[Message], wanted: WantedJoints
 ) -> Joints:
     """Return rows of all wanted joints, from messages with some of them.
 
@@ -112,7 +112,7 @@ class _NamesError(ValueError):
 
 
 def _choose(
-    topic: str, series: dict[str, tuple[Stamps, Vec]], wanted: Wanted
+    topic: str, series: dict[str, tuple[Stamps, Vec]], wanted: WantedJoints
 ) -> dict[str, str]:
     seen = ", ".join(sorted(series)) or "none"
     if not wanted.names:

@@ -18,7 +18,12 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.static_frames import FrameError, SourceFrame, StaticFrames
 from paprle.contracts.types import Vec
-from paprle.recording.others.bag_joints import Joints, Stamps, Wanted, merge_states
+from paprle.recording.others.bag_joints import (
+    Joints,
+    Stamps,
+    WantedJoints,
+    merge_states,
+)
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
@@ -170,7 +175,7 @@ class Bag:
                 rows[is_in] = _transform(T, rows[is_in])
         return self._find_stamps(read), rows
 
-    def read_joints(self, topic: str, wanted: Wanted) -> Joints:
+    def read_joints(self, topic: str, wanted: WantedJoints) -> Joints:
         """Return the joints of a JointState or JointTrajectory topic.
 
         A trajectory's points are valid until the next message.
@@ -285,7 +290,7 @@ def _join_trajectories(
     path: Path,
     topic: str,
     told: list[tuple[int, tuple[str, ...], list[tuple[int, Vec]]]],
-    wanted: Wanted,
+    wanted: WantedJoints,
 ) -> Joints:
     names = wanted.names or next((given for _, given, _ in told), ())
     kept: list[tuple[int, list[tuple[int, Vec]]]] = []

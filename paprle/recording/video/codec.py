@@ -12,7 +12,7 @@ import numpy.typing as npt
 from paprle.contracts.errors import ConfigError, MissingDependency, RecordingError
 from paprle.contracts.images import EXACT, CameraInfo, Encoding
 from paprle.contracts.settings.camera import Video
-from paprle.ipc.pictures import Coded
+from paprle.ipc.pictures import CodedPicture
 
 Image = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
@@ -44,7 +44,7 @@ class Encoder(Protocol):
 
     def encode(  # noqa: D102 - see ``make_encoder``
         self, stamp_ns: int, data: bytes, *, needs_key: bool = False
-    ) -> Coded | None: ...
+    ) -> CodedPicture | None: ...
 
 
 def check_video(info: CameraInfo, video: Video) -> None:
@@ -167,7 +167,7 @@ class _H264:
 
     def encode(
         self, stamp_ns: int, data: bytes, *, needs_key: bool = False
-    ) -> Coded | None:
+    ) -> CodedPicture | None:
         frame = self._read(data)
         if frame is None:
             return None
@@ -182,7 +182,9 @@ class _H264:
             return None
         is_key = any(packet.is_keyframe for packet in packets)
         self._key_ns = stamp_ns if is_key else self._key_ns
-        return Coded(stamp_ns, is_key, b"".join(bytes(packet) for packet in packets))
+        return CodedPicture(
+            stamp_ns, is_key, b"".join(bytes(packet) for packet in packets)
+        )
 
 
 class _Still:
@@ -199,7 +201,7 @@ class _Still:
         data: bytes,
         *,
         needs_key: bool = False,  # noqa: ARG002
-    ) -> Coded | None:
+    ) -> CodedPicture | None:
         frame = self._read(data)
         if frame is None:
             return None
@@ -208,7 +210,7 @@ class _Still:
         frame.pts = None
         packets = self._codec.encode(frame)
         coded = b"".join(bytes(packet) for packet in packets)
-        return Coded(stamp_ns, is_key=True, data=coded) if coded else None
+        return CodedPicture(stamp_ns, is_key=True, data=coded) if coded else None
 
     def _open(self) -> Any:
         is_jpeg = self.format == "jpeg"
@@ -235,8 +237,8 @@ class _Passed:
         data: bytes,
         *,
         needs_key: bool = False,  # noqa: ARG002
-    ) -> Coded | None:
-        return Coded(stamp_ns, is_key=True, data=data)
+    ) -> CodedPicture | None:
+        return CodedPicture(stamp_ns, is_key=True, data=data)
 
 
 def _make_reader(info: CameraInfo, encoding: Encoding | None = None) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from paprle.ipc.pictures import Coded, Kind, unpack_coded
+from paprle.ipc.pictures import CodedPicture, PictureKind, unpack_coded
 from paprle.recording.tracks import CameraTrack, list_tracks
 
 MAX_PICTURE = 8 << 20  # [bytes] chosen: half of what a reader takes for a chunk
@@ -31,7 +31,7 @@ class _Count:
     n_ring: int = 0
 
 
-class Footage:
+class FootageRecorder:
     """Cameras' rings and their part of the episode."""
 
     def __init__(
@@ -79,12 +79,12 @@ class Footage:
         }
 
     def take(self) -> Iterator[tuple[CameraTrack | None, Any]]:
-        """Yield tracks with ``Coded``, and None with events."""
+        """Yield tracks with ``CodedPicture``, and None with events."""
         for name, ring in self._rings.items():
             for kind, payload in ring.drain():
                 if self._begin_ns is None:
                     continue
-                if kind == Kind.EVENT:
+                if kind == PictureKind.EVENT:
                     yield None, payload
                     continue
                 track = self._tracks.get((name, kind))
@@ -93,8 +93,8 @@ class Footage:
                     yield from self._judge(track, coded, self._begin_ns)
 
     def _judge(
-        self, track: CameraTrack, coded: Coded, begin_ns: int
-    ) -> Iterator[tuple[CameraTrack, Coded]]:
+        self, track: CameraTrack, coded: CodedPicture, begin_ns: int
+    ) -> Iterator[tuple[CameraTrack, CodedPicture]]:
         if coded.stamp_ns < begin_ns:
             return
         count = self._counts[track.camera]
@@ -103,7 +103,7 @@ class Footage:
         if track not in self._has_key or len(coded.data) > MAX_PICTURE:
             count.n_missed += 1
             return
-        if track.kind == Kind.PICTURE:
+        if track.kind == PictureKind.PICTURE:
             _add(count, coded)
         yield track, coded
 
@@ -112,7 +112,7 @@ class Footage:
             ring.drain()
 
 
-def _add(count: _Count, coded: Coded) -> None:
+def _add(count: _Count, coded: CodedPicture) -> None:
     if count.n_before is not None:
         count.n_missed += max(0, coded.n_dropped - count.n_before)
     count.n_before = coded.n_dropped

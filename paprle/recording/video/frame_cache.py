@@ -10,7 +10,7 @@ import numpy as np
 
 from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.recording.video.codec import Decoder
-from paprle.recording.video.pictures import Coded, Footage
+from paprle.recording.video.pictures import Footage, StoredPicture
 from paprle.recording.video.thumbnail_strip import needs_no_other
 
 _SPOOL = "/var/tmp"  # chosen: on a disk, where /tmp may be memory
@@ -49,7 +49,7 @@ class _Draft:
         self.stamps, self.ends, self.keys = list[int](), [0], list[bool]()
         self.format = ""
 
-    def add(self, coded: Coded) -> None:
+    def add(self, coded: StoredPicture) -> None:
         self.spool.write(coded.data)
         self.stamps.append(coded.stamp_ns)
         self.ends.append(self.ends[-1] + len(coded.data))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from paprle.recording.mcap.scan import Chunk, Messages, Schema, Topic
 from paprle.recording.messages.types import COMPRESSED_VIDEO, decode
-from paprle.recording.video.pictures import Coded
+from paprle.recording.video.pictures import StoredPicture
 from paprle.recording.video.thumbnail_strip import needs_no_other
 
 
@@ -43,7 +43,7 @@ class IntactPictures:
         first = 0
         while channel in self._is_broken and first < len(video.data):
             message = decode(video.data[first].tobytes(), COMPRESSED_VIDEO)
-            if needs_no_other(Coded(0, bytes(message.data), "h264")):
+            if needs_no_other(StoredPicture(0, bytes(message.data), "h264")):
                 self._is_broken.discard(channel)
             else:
                 first += 1

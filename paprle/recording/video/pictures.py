@@ -11,7 +11,7 @@ from rosbags.serde import SerdeError
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.images import CameraInfo
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.recording.header_check import check_cameras
 from paprle.recording.mcap.scan import (
     Attachment,
@@ -31,7 +31,7 @@ _NS = 1_000_000_000
 _BROKEN = (SerdeError, ValueError, IndexError, UnicodeDecodeError, MemoryError)
 
 
-class Coded(NamedTuple):
+class StoredPicture(NamedTuple):
     """Picture in the file: h264, jpeg or png, exposed at monotonic ``stamp_ns``."""
 
     stamp_ns: int
@@ -77,7 +77,9 @@ class Footage:
         """Return the tracks of pictures and depth."""
         return tuple(self._tracks.values())
 
-    def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
+    def read_coded(
+        self, camera: str, *, depth: bool = False
+    ) -> Iterator[StoredPicture]:
         """Yield a camera's coded pictures or depth.
 
         Raises:
@@ -86,7 +88,9 @@ class Footage:
         for _, coded in self._read([self._find_track(camera, depth=depth)]):
             yield coded
 
-    def read_all_coded(self, cameras: Sequence[str]) -> Iterator[tuple[str, Coded]]:
+    def read_all_coded(
+        self, cameras: Sequence[str]
+    ) -> Iterator[tuple[str, StoredPicture]]:
         """Return names and coded pictures in the file's order.
 
         Raises:
@@ -110,7 +114,9 @@ class Footage:
         for coded in self.read_coded(camera, depth=depth):
             yield RecordedPicture(coded.stamp_ns, decoder.decode(coded.data))
 
-    def _read(self, tracks: Sequence[CameraTrack]) -> Iterator[tuple[str, Coded]]:
+    def _read(
+        self, tracks: Sequence[CameraTrack]
+    ) -> Iterator[tuple[str, StoredPicture]]:
         wanted = {track.topic: track for track in tracks}
         found: dict[int, CameraTrack] = {}
         for chunk in _iterate_chunks(self.path) if tracks else ():
@@ -123,7 +129,9 @@ class Footage:
                         yield track.camera, _decode(track, row.tobytes(), self.path)
 
     def _find_track(self, camera: str, *, depth: bool) -> CameraTrack:
-        track = self._tracks.get((camera, Kind.DEPTH if depth else Kind.PICTURE))
+        track = self._tracks.get(
+            (camera, PictureKind.DEPTH if depth else PictureKind.PICTURE)
+        )
         if track is None:
             what = "depth" if depth else "pictures"
             there = sorted({name for name, _ in self._tracks}) or ["none"]
@@ -159,12 +167,14 @@ def _iterate_chunks(path: Path) -> Iterator[Chunk]:
         raise RecordingError(f"{path}: expected to read it, got {err}") from err
 
 
-def _decode(track: CameraTrack, data: bytes, path: Path) -> Coded:
+def _decode(track: CameraTrack, data: bytes, path: Path) -> StoredPicture:
     try:
         message = decode(data, track.typename)
         video = track.format == "h264"
         stamp = message.timestamp if video else message.header.stamp
-        return Coded(stamp.sec * _NS + stamp.nanosec, bytes(message.data), track.format)
+        return StoredPicture(
+            stamp.sec * _NS + stamp.nanosec, bytes(message.data), track.format
+        )
     except _BROKEN as err:
         raise RecordingError(
             f"{path}: expected {track.typename} on {track.topic}, got {err!r}"

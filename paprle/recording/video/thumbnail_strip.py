@@ -20,9 +20,9 @@ import pinocchio as pin
 
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.images import CameraInfo
-from paprle.ipc.pictures import Kind
+from paprle.ipc.pictures import PictureKind
 from paprle.recording.video.codec import Decoder, Image, make_encoder
-from paprle.recording.video.pictures import Coded, Footage
+from paprle.recording.video.pictures import Footage, StoredPicture
 
 N_STILLS = 6  # chosen: as many as are told apart in a row
 _WIDE = 1200  # [px] chosen: of a strip; it fills a report's page
@@ -52,12 +52,14 @@ def make_strips(
         MissingDependency: If PyAV is not installed.
     """
     footage = Footage(path)
-    names = [one.camera for one in footage.list_tracks() if one.kind is Kind.PICTURE]
+    names = [
+        one.camera for one in footage.list_tracks() if one.kind is PictureKind.PICTURE
+    ]
     strips = {name: _make_strip(footage, name, at_ns, n) for name in names}
     return {name: strip for name, strip in strips.items() if strip is not None}
 
 
-def needs_no_other(coded: Coded) -> bool:
+def needs_no_other(coded: StoredPicture) -> bool:
     """Return whether a picture can be decoded alone."""
     if coded.format != "h264":
         return True

@@ -22,7 +22,12 @@ from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 from paprle.retargeting.rules.inputs import REST, InputKind, Pushed, read_input
 from paprle.retargeting.rules.modes import choose_other, has_modes, read_modes
-from paprle.retargeting.rules.windup import Standing, draw_back, hold_back, stay_near
+from paprle.retargeting.rules.windup import (
+    PushResponse,
+    draw_back,
+    hold_back,
+    stay_near,
+)
 
 _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
 
@@ -66,7 +71,7 @@ class AxesState(NamedTuple):
     mapping: Matrix
     mode: int
     pushed: Pushed
-    standing: Standing
+    standing: PushResponse
 
 
 class AxesRule(LimbRule[AxesState]):
@@ -97,7 +102,7 @@ class AxesRule(LimbRule[AxesState]):
         row = 0 if self._advisor else mode % len(self.modes)
         mapping = Matrix(self.modes[row], row)
         pushed = Pushed(self._read_axes(inputs), np.zeros(self._n_axes))
-        standing = Standing(T, inputs.T_base_reached[inputs.limb].copy())
+        standing = PushResponse(T, inputs.T_base_reached[inputs.limb].copy())
         return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed, standing)
 
     def apply(
@@ -172,7 +177,7 @@ class AxesRule(LimbRule[AxesState]):
         mapping: Matrix,
         step: Vec,
         dt: float,
-    ) -> tuple[Vec, Standing]:
+    ) -> tuple[Vec, PushResponse]:
         T_cmd = inputs.T_base_eef[inputs.limb]
         T_reached = inputs.T_base_reached[inputs.limb]
         T = self._move(state.T, step, is_advised=mapping.is_advised)

@@ -42,7 +42,7 @@ class LookState(NamedTuple):
     zoom: float
 
 
-class Sight(NamedTuple):
+class LookPlaces(NamedTuple):
     """Places of the camera and of the watched limb.
 
     Attributes:
@@ -75,7 +75,7 @@ class LookAtRule(LimbRule[LookState]):
         """The camera's origin in the eef's axes, (3,), [m]."""
         return self._sight.T_eef_cam[:3, 3]
 
-    def __init__(self, sight: Sight, advisor: str, bounds: Vec) -> None:
+    def __init__(self, sight: LookPlaces, advisor: str, bounds: Vec) -> None:
         """Make it; ``bounds`` as in ``look_step``, shape (8,)."""
         self._sight, self._advisor, self._bounds = sight, advisor, bounds
         self._T_base_world = np.linalg.inv(sight.T_world_base)

@@ -18,7 +18,7 @@ import numpy as np
 
 from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
-from paprle.retargeting.rules.look_at import Sight
+from paprle.retargeting.rules.look_at import LookPlaces
 from paprle.robot.pose_rows import read_pose
 
 R_CAM_SCREEN = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
@@ -47,7 +47,12 @@ class ViewRule(LimbRule[ViewState]):
     begins_at_command = True
 
     def __init__(
-        self, sight: Sight, camera: int, R_map: Vec, scale: float, max_travel: float
+        self,
+        sight: LookPlaces,
+        camera: int,
+        R_map: Vec,
+        scale: float,
+        max_travel: float,
     ) -> None:
         """Make it; R_map is from the leader's base to screen axes."""
         self._sight, self._camera = sight, camera

@@ -28,7 +28,7 @@ _STANDS = 0.25  # [s] chosen: twice the delay of a gate that smooths for 0.1 s
 _STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
 
 
-class Standing(NamedTuple):
+class PushResponse(NamedTuple):
     """Response of a limb to pushes.
 
     Attributes:
@@ -47,7 +47,7 @@ class Standing(NamedTuple):
     unfollowed: float = 0.0
     is_back: tuple[bool, bool] = (False, False)
 
-    def push(self, T_cmd: Vec, T_reached: Vec, step: Vec, dt: float) -> Standing:
+    def push(self, T_cmd: Vec, T_reached: Vec, step: Vec, dt: float) -> PushResponse:
         """Return it after a step of shape (6,), dt [s] later."""
         moved = _measure(self.T_cmd, T_cmd)
         sizes = np.linalg.norm(step[:3]), np.linalg.norm(step[3:6])
@@ -73,8 +73,8 @@ class Standing(NamedTuple):
 
 
 def draw_back(
-    T: Vec, T_next: Vec, standing: Standing, speeds: Vec
-) -> tuple[Vec, Standing]:
+    T: Vec, T_next: Vec, standing: PushResponse, speeds: Vec
+) -> tuple[Vec, PushResponse]:
     """Return the target before the next step: T, or a pose nearer to the limb.
 
     It is drawn near at the first of several steps back: a limb faster than its stick
@@ -98,7 +98,7 @@ def draw_back(
     return begin, standing._replace(is_back=(bool(is_back[0]), bool(is_back[1])))
 
 
-def hold_back(T: Vec, T_next: Vec, standing: Standing) -> Vec:
+def hold_back(T: Vec, T_next: Vec, standing: PushResponse) -> Vec:
     """Return the next target, at T if the IK does not follow, (4, 4).
 
     A push aside moves it along the edge of reach.

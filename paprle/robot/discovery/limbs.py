@@ -46,7 +46,7 @@ class FoundLimb:
     doubts: dict[str, str] = field(default_factory=dict)
 
 
-class JointTree:
+class ActuatedTree:
     """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed."""
 
     def __init__(
@@ -105,10 +105,10 @@ def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     wheels = find_wheels(urdf)
     fingers = find_fingers(urdf)
     base = find_base_joints(urdf)
-    tree = JointTree(urdf, wheels | fingers, base)
-    if not tree.above and len(_list_leaves(JointTree(urdf, wheels, base))) == 1:
+    tree = ActuatedTree(urdf, wheels | fingers, base)
+    if not tree.above and len(_list_leaves(ActuatedTree(urdf, wheels, base))) == 1:
         fingers = set()  # a robot of one finger is an arm
-        tree = JointTree(urdf, wheels, base)
+        tree = ActuatedTree(urdf, wheels, base)
     leaves = _list_leaves(tree)
     chains = _without_heads([tree.chain_to(leaf) for leaf in leaves])
     names = name_limbs(chains)
@@ -118,7 +118,7 @@ def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     return found
 
 
-def _list_leaves(tree: JointTree) -> list[str]:
+def _list_leaves(tree: ActuatedTree) -> list[str]:
     return [name for name in tree.above if not tree.below(name)]
 
 
@@ -147,7 +147,7 @@ def _without_heads(chains: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _make_limb(
-    urdf: Urdf, tree: JointTree, name: str, chain: tuple[str, ...], fingers: set[str]
+    urdf: Urdf, tree: ActuatedTree, name: str, chain: tuple[str, ...], fingers: set[str]
 ) -> FoundLimb:
     tip = [link for link, owner in tree.owner.items() if owner == chain[-1]]
     own_fingers = [
@@ -180,7 +180,7 @@ def _make_limb(
     return limb
 
 
-def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
+def _base_link(urdf: Urdf, tree: ActuatedTree, first: str) -> str:
     link = urdf.joint(first).parent
     others = [name for name in tree.below(tree.above[first]) if name != first]
     shared = {

@@ -6,7 +6,7 @@ import numpy as np
 
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.session.postures import Wanted
+from paprle.session.postures import PostureGoal
 
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 
@@ -32,7 +32,7 @@ class Apart:
         name = self._robot.joint_names[worst]
         return f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader"
 
-    def find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
+    def find_unreachable(self, wanted: PostureGoal, goal: Vec) -> str:
         """Describe the first limb whose pose the goal misses, if any."""
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]

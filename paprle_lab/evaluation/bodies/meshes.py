@@ -38,7 +38,7 @@ _SEED = 1  # chosen: the same verdict each time
 Pair = tuple[str, str]
 
 
-class Contact(NamedTuple):
+class MeshContact(NamedTuple):
     """Links that touched, or came too near.
 
     Attributes:
@@ -61,8 +61,8 @@ class Contacts(NamedTuple):
     """
 
     n_looks: int
-    touching: dict[Pair, Contact]
-    nearer: dict[Pair, Contact]
+    touching: dict[Pair, MeshContact]
+    nearer: dict[Pair, MeshContact]
     left_out: tuple[Pair, ...]
 
 
@@ -78,8 +78,8 @@ def judge_contacts(episode: EpisodeData) -> Contacts | None:
     model = MeshModel(urdf, episode.robot_info, episode.urdf)
     gate = episode.config.get("gate") or {}
     clearance = gate.get("clearance_self", GateSettings().clearance_self)
-    touching: dict[Pair, Contact] = {}
-    nearer: dict[Pair, Contact] = {}
+    touching: dict[Pair, MeshContact] = {}
+    nearer: dict[Pair, MeshContact] = {}
     n_looks = 0
     for t, q in _list_looks(episode):
         n_looks += 1
@@ -88,7 +88,7 @@ def judge_contacts(episode: EpisodeData) -> Contacts | None:
         for found, pairs in ((touching, now), (nearer, near - now)):
             for pair in pairs:
                 n, first, _ = found.get(pair, (0, t, t))
-                found[pair] = Contact(n + 1, first, t)
+                found[pair] = MeshContact(n + 1, first, t)
     return Contacts(n_looks, touching, nearer, model.left_out)
 
 

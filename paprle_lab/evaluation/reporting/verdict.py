@@ -20,17 +20,17 @@ _HEADS: dict[Grade, str] = {
 }
 
 
-class Verdict(NamedTuple):
+class RunVerdict(NamedTuple):
     """A grade, and sentences on course, limits and gaps."""
 
     grade: Grade
     sentences: tuple[str, ...]
 
 
-def judge_run(entry: Json) -> Verdict:
+def judge_run(entry: Json) -> RunVerdict:
     """Return the verdict on a report entry."""
     if entry["error"]:
-        return Verdict("unknown", (f"{_HEADS['unknown']}: {entry['error']}.",))
+        return RunVerdict("unknown", (f"{_HEADS['unknown']}: {entry['error']}.",))
     bad, fair = list(_list_failures(entry)), list(_list_reservations(entry))
     is_compared = entry["ate_mm"]["raw"]["median"] is not None
     grade: Grade = "bad" if bad else "fair" if fair else "good"
@@ -38,7 +38,7 @@ def judge_run(entry: Json) -> Verdict:
         grade, fair = "unknown", ["the robot was never compared with a target"]
     reasons = bad or fair or [_describe_success(entry)]
     gaps = list(_list_gaps(entry))
-    return Verdict(
+    return RunVerdict(
         grade,
         (
             f"{_HEADS[grade]}: {'; '.join(reasons)}.",

@@ -28,7 +28,7 @@ _LEVEL = 1e-3  # chosen: [rad] a base that is tilted by less stands upright
 
 
 @dataclass(frozen=True)
-class Arm:
+class PlacedArm:
     """A described follower of one limb.
 
     Attributes:
@@ -57,7 +57,7 @@ class Arm:
 
 
 def check_places(
-    arms: Sequence[Arm], places: Mapping[str, pin.SE3]
+    arms: Sequence[PlacedArm], places: Mapping[str, pin.SE3]
 ) -> dict[str, pin.SE3]:
     """Return given places; raise ConfigError for those of other limbs."""
     limbs = [arm.limb for arm in arms]
@@ -70,7 +70,7 @@ def check_places(
     return dict(places)
 
 
-def line_up(arms: Sequence[Arm], distance: float) -> dict[str, pin.SE3]:
+def line_up(arms: Sequence[PlacedArm], distance: float) -> dict[str, pin.SE3]:
     """Return places around the root, from left (y) to right."""
     sides = {"left": 0, "right": 2}
     ordered = sorted(arms, key=lambda arm: sides.get(arm.limb, 1))
@@ -81,7 +81,7 @@ def line_up(arms: Sequence[Arm], distance: float) -> dict[str, pin.SE3]:
     }
 
 
-def measure_apart(robot: RobotModel, arms: Sequence[Arm]) -> float:
+def measure_apart(robot: RobotModel, arms: Sequence[PlacedArm]) -> float:
     """Return the least distance of arms at home, [m]."""
     bodies = robot.make_collision_model({})
     limbs = [f"{arm.limb}_" for arm in arms]
@@ -95,7 +95,7 @@ def measure_apart(robot: RobotModel, arms: Sequence[Arm]) -> float:
 
 
 def report_arms(
-    arms: Sequence[Arm],
+    arms: Sequence[PlacedArm],
     path: Path,
     urdf: Path,
     apart: float,

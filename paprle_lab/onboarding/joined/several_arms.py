@@ -13,7 +13,6 @@ import pinocchio as pin
 import yaml  # type: ignore[import-untyped]
 
 from paprle.config import known_names, resolve
-from paprle.config.fields import read_defaults, read_fields, to_plain
 from paprle.config.files import EVERYWHERE
 from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError, suggest
@@ -24,6 +23,7 @@ from paprle.contracts.settings.core import (
     RobotSettings,
 )
 from paprle.contracts.settings.limits import LimitSettings
+from paprle.contracts.validation.fields import read_defaults, read_fields, to_plain
 from paprle.plugins import find_plugin, is_name, load_config_class
 from paprle.robot import RobotModel
 from paprle_lab.onboarding.joined.limits import BY_JOINT, join_limits
@@ -33,7 +33,7 @@ from paprle_lab.onboarding.joined.places import (
     NEAREST,
     ROOM,
     STEP,
-    Arm,
+    PlacedArm,
     check_places,
     line_up,
     measure_apart,
@@ -43,7 +43,7 @@ from paprle_lab.onboarding.joined.urdf import join_urdfs
 from paprle_lab.onboarding.new_robot import make_slug, name_urdf
 
 
-def read_arms(words: Sequence[str]) -> list[Arm]:
+def read_arms(words: Sequence[str]) -> list[PlacedArm]:
     """Return the arms of words ``FOLLOWER@LIMB``.
 
     Raises:
@@ -78,7 +78,7 @@ def read_arms(words: Sequence[str]) -> list[Arm]:
 
 
 def write_several(
-    arms: Sequence[Arm],
+    arms: Sequence[PlacedArm],
     out_dir: Path,
     name: str | None = None,
     places: Mapping[str, pin.SE3] | None = None,
@@ -152,10 +152,12 @@ def _check_limbs(limbs: Sequence[str]) -> list[str]:
     return problems
 
 
-def _read_arm(name: str, limb: str) -> Arm:
+def _read_arm(name: str, limb: str) -> PlacedArm:
     resolved = resolve(["leader=autopilot", f"follower={name}", "env=kinematic"])
     settings = resolved.robot
-    return Arm(limb, name, settings, RobotModel.from_settings(settings, name, DATA))
+    return PlacedArm(
+        limb, name, settings, RobotModel.from_settings(settings, name, DATA)
+    )
 
 
 def _check_free(slug: str, paths: Sequence[Path]) -> None:
@@ -172,7 +174,7 @@ def _check_free(slug: str, paths: Sequence[Path]) -> None:
 
 
 def _place(
-    arms: Sequence[Arm],
+    arms: Sequence[PlacedArm],
     name: str,
     urdf: Path,
     given: Mapping[str, pin.SE3],
@@ -194,7 +196,7 @@ def _place(
 
 
 def _join(
-    arms: Sequence[Arm], urdf: str, ignored: Sequence[tuple[str, str]]
+    arms: Sequence[PlacedArm], urdf: str, ignored: Sequence[tuple[str, str]]
 ) -> RobotSettings:
     limbs = {}
     for arm in arms:
@@ -230,7 +232,7 @@ def _join(
     )
 
 
-def _join_limits(arms: Sequence[Arm], settings: RobotSettings) -> LimitSettings:
+def _join_limits(arms: Sequence[PlacedArm], settings: RobotSettings) -> LimitSettings:
     by_joint = {
         key: {
             joint: value
@@ -259,7 +261,7 @@ def _join_limits(arms: Sequence[Arm], settings: RobotSettings) -> LimitSettings:
     )
 
 
-def _describe(arms: Sequence[Arm], settings: RobotSettings) -> dict[str, Any]:
+def _describe(arms: Sequence[PlacedArm], settings: RobotSettings) -> dict[str, Any]:
     limits = _without_defaults(settings.limits)
     limits["ddq_max"] = settings.limits.ddq_max
     limbs = {
@@ -274,7 +276,7 @@ def _without_defaults(settings: Any) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value != defaults.get(key)}
 
 
-def _describe_envs(arms: Sequence[Arm]) -> dict[str, Any]:
+def _describe_envs(arms: Sequence[PlacedArm]) -> dict[str, Any]:
     envs: dict[str, Any] = {}
     for env in EVERYWHERE:
         own = [arm.settings.envs.get(env) or {} for arm in arms]

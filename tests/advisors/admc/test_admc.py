@@ -102,7 +102,7 @@ class TestAdmc(AdvisorContract):
         assert other[-1]["difference"] == pytest.approx(1.0)
         assert other[-1]["n_crossings"] == 1
 
-    def test_what_it_rests_on_is_what_was_measured(self, advisor, clock):
+    def test_advice_is_based_on_the_measured_time(self, advisor, clock):
         record = self.ask(advisor, clock, measured_ns=clock() - 3_000_000)
 
         assert record["stamp_ns"] - record["based_on_ns"] <= 20_000_000

@@ -87,7 +87,7 @@ def test_a_mean_says_which_way_a_column_points_and_little_of_it_does_not():
         (np.triu(np.ones((7, 7))), "symmetric"),
     ],
 )
-def test_what_is_no_covariance_is_refused_and_forgotten(covariance, words):
+def test_an_invalid_covariance_is_refused_and_forgotten(covariance, words):
     columns = Columns(0.2)
     before, _ = columns.step(np.diag(np.arange(7.0, 0.0, -1.0)))
 

@@ -179,7 +179,7 @@ def test_a_provider_may_look_at_depth_and_at_what_each_pixel_shows(clock, monkey
     assert whole["deep"].shape == (2, 4, 3)
 
 
-def test_what_is_not_there_is_refused_before_anything_moves(tmp_path, clock):
+def test_missing_parts_are_refused_before_anything_moves(tmp_path, clock):
     with pytest.raises(ConfigError, match="expected a limb of the robot"):
         Learned(LearnedConfig(limb="third"), PAPRAS, {}, clock)
     with pytest.raises(ConfigError, match="expected cameras of the session"):

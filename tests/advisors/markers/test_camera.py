@@ -141,7 +141,7 @@ def test_a_camera_that_says_nothing_of_places_is_refused(info, message):
 
 
 @pytest.mark.parametrize("name", ["tags.4", "tags", "tags.", "others.3", "3", "tags.x"])
-def test_what_nobody_sees_is_nowhere(name):
+def test_an_unseen_marker_has_no_pose(name):
     table = Table()
 
     assert table.find(table.look(ALL.tobytes()), name) is None

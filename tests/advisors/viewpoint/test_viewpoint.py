@@ -212,7 +212,7 @@ def test_a_plan_that_the_arm_left_is_given_up():
     np.testing.assert_allclose(record["p_world_cam"], at, atol=1e-9)
 
 
-def test_numbers_that_are_none_say_nothing():
+def test_invalid_numbers_give_no_advice():
     rig = Rig()
     view = make_session_view(rig.robot.info, rig.clock())
     broken = replace(view, q_cmd=np.full(len(rig.q), np.nan))
@@ -257,7 +257,7 @@ def test_a_joint_that_has_the_name_of_a_link_is_no_matter(tmp_path):
         ({"camera": "front"}, "camera: expected a camera on the robot, got 'front'"),
     ],
 )
-def test_what_is_not_there_is_refused(config, says):
+def test_missing_names_are_refused(config, says):
     with pytest.raises(DeviceError, match=says):
         Rig(**config)
 

@@ -99,7 +99,7 @@ def test_alpha_is_cronbachs():
     assert np.isnan(compute_alpha([[3, 3], [3, 3]]))
 
 
-def test_answers_that_are_none_are_told_all_at_once(tmp_path):
+def test_invalid_answers_are_reported_all_at_once(tmp_path):
     bad = [["p0", "ours", *[1] * 15, 2, *[8, 1, 1, 1, 1]]]
     study = write_study(tmp_path / "study.csv", bad)
 

@@ -13,7 +13,7 @@ def test_numbers_have_three_digits(value, text):
     assert number(value) == text
 
 
-def test_what_is_not_there_is_a_dash():
+def test_missing_numbers_are_dashes():
     assert number(math.nan) == "–"
     assert percent(math.nan) == "–"
 

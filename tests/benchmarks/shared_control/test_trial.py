@@ -23,7 +23,7 @@ def test_a_user_of_one_axis_and_one_button_places_the_block():
 
 
 @pytest.mark.nightly
-def test_whom_the_gate_holds_goes_on_or_has_failed_in_time():
+def test_a_user_held_by_the_gate_continues_or_fails_in_time():
     """The robot says nothing for a moment: the user grips again."""
     session = TrialSession("continuous", 0)
     follower, n = session.follower, 0

@@ -100,7 +100,7 @@ def test_an_episode_that_is_over_ends_the_images(episode):
         play(camera, clock, 12)
 
 
-def test_who_is_late_goes_on_from_there(episode):
+def test_a_late_reader_continues_from_the_present(episode):
     clock = ManualClock()
     camera = make(episode, clock)
     camera.open()
@@ -115,7 +115,7 @@ def test_who_is_late_goes_on_from_there(episode):
 
 
 @pytest.mark.parametrize("camera", ["", "desk"], ids=["which?", "unknown"])
-def test_which_camera_has_to_be_said(episode, camera):
+def test_the_camera_has_to_be_named(episode, camera):
     with pytest.raises(DeviceError, match=r"\(door, wrist\), got '.*'; set camera"):
         _ = make(episode, camera=camera).info
 

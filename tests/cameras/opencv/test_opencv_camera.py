@@ -130,7 +130,7 @@ def test_a_size_that_changes_while_it_runs_changes_no_image(camera, network):
     assert sizes <= {camera.info.max_bytes}
 
 
-def test_pictures_that_are_none_are_never_given(camera, network):
+def test_broken_pictures_are_never_returned(camera, network):
     camera.grab(0.5)
     network.faults.is_broken = True
     time.sleep(0.1)

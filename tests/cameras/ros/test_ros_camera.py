@@ -170,7 +170,7 @@ def test_padding_of_rows_is_left_out(has_end):
         ({"size": (2**31, 2**31), "step": 24}, "expected 2147483648"),
     ],
 )
-def test_an_image_that_is_none_is_refused(change, why):
+def test_an_invalid_image_is_refused(change, why):
     given = {"rows": draw(3), "encoding": "rgb8", "step": WIDTH * 3} | change
 
     with pytest.raises(MessageError, match=why):

@@ -82,7 +82,7 @@ def test_a_small_image_comes_whole_and_in_our_time(sight, key):
     assert 0 <= age < 1_000_000_000
 
 
-def test_who_asked_before_there_was_an_image_gets_the_first_one(key):
+def test_an_early_request_gets_the_first_image(key):
     sight = make_sight(key, time.monotonic_ns)
     sight.open()
     camera = make_camera(sight, key, time.monotonic_ns)
@@ -147,7 +147,7 @@ def test_noise_on_the_port_is_counted_and_harmless(sight, key):
     assert any("refused 4" in words for words in sight.closing_notes)
 
 
-def test_nobody_there_is_no_image_and_no_failure(key, sight):
+def test_an_absent_sender_gives_no_image_and_no_failure(key, sight):
     sight.close()
     camera = make_camera(sight, key, time.monotonic_ns)
     camera.open()

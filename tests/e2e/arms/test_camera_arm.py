@@ -76,7 +76,7 @@ def test_the_camera_follows_the_hand_and_right_is_right(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, 1, 5])  # 5: nothing was chosen by it
-def test_what_is_sent_to_the_camera_arm_is_as_smooth_as_what_was_set(tmp_path, seed):
+def test_commands_to_the_camera_arm_are_as_smooth_as_set(tmp_path, seed):
     write_tum(tmp_path / "picks.txt", *make_picks(12.0, seed))
     words = [f"leader.path={tmp_path / 'picks.txt'}", f"record.dir={tmp_path / 'out'}"]
     resolved = resolve([*WORDS, *words])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -11,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wheels import build, copy_checkout
 
 from paprle.ipc.process import WORKSPACE
 
@@ -44,24 +44,9 @@ print("both answered")
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A wheel and a source distribution, from a clean copy of the checkout."""
-    build = pytest.importorskip("hatchling.build")
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=WORKSPACE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if listed.returncode:
-        pytest.skip("not a checkout")
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("dist")
-    for name in listed.stdout.splitlines():
-        if os.path.lexists(WORKSPACE / name):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(WORKSPACE / name, copy / name, follow_symlinks=False)
-    here = Path.cwd()
-    os.chdir(copy / "packages/paprle_emulators")  # where a builder of PEP 517 looks
-    try:
-        return out / build.build_wheel(str(out)), out / build.build_sdist(str(out))
-    finally:
-        os.chdir(here)
+    project = copy_checkout(copy) / "packages/paprle_emulators"
+    return build(project, out), build(project, out, "sdist")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cells import spread
 from product import measure, run_live, run_virtual
+from shared_data import require
 
 from paprle.cli import main
 from paprle.ipc.process import WORKSPACE
@@ -33,9 +34,7 @@ def new_robot(tmp_path, capsys):
     written = []
 
     def write(name: str) -> list[str]:
-        source = PUBLIC / URDFS[name]
-        if not source.is_file():
-            pytest.skip(f"{source} is not here; pip install example-robot-data")
+        source = require(PUBLIC / URDFS[name])
         urdf = tmp_path / source.name
         urdf.write_bytes(source.read_bytes())  # no mesh is beside it
         follower = f"e2e_{name}_{os.getpid()}"

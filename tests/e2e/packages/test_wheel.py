@@ -13,12 +13,12 @@ import subprocess
 import sys
 import zipfile
 from email.parser import Parser
-from pathlib import Path
 
 import pytest
 from cells import spread
 from packaging.requirements import Requirement
 from pythons import VERSIONS, find_pythons
+from wheels import build, copy_checkout
 
 from paprle.contracts.kinds import PLUGIN_FOLDERS
 from paprle.ipc.process import WORKSPACE
@@ -28,27 +28,14 @@ MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def copy(tmp_path_factory):
+    return copy_checkout(tmp_path_factory.mktemp("copy"))
+
+
+@pytest.fixture(scope="module")
+def wheel(copy, tmp_path_factory):
     """The wheel, built by the tool that pyproject.toml names, from a clean copy."""
-    build = pytest.importorskip("hatchling.build")
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=WORKSPACE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if listed.returncode:
-        pytest.skip("not a checkout")
-    copy = tmp_path_factory.mktemp("copy")
-    for name in listed.stdout.splitlines():
-        if (WORKSPACE / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(WORKSPACE / name, copy / name, follow_symlinks=False)
-    out = tmp_path_factory.mktemp("dist")
-    here = Path.cwd()
-    os.chdir(copy)  # where a builder of PEP 517 looks
-    try:
-        return out / build.build_wheel(str(out))
-    finally:
-        os.chdir(here)
+    return build(copy, tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +124,13 @@ def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "autopilot → piper in kinematic, 100 [Hz]" in done.stdout
+
+
+def test_an_editable_install_copies_no_folder(copy, tmp_path):
+    with zipfile.ZipFile(build(copy, tmp_path, "editable")) as archive:
+        names = [n for n in archive.namelist() if ".dist-info/" not in n]
+
+    assert sorted(names) == ["_paprle.pth", "paprle/py.typed"]
 
 
 def test_site_packages_gains_two_packages_and_no_more(unpacked):

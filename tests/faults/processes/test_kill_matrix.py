@@ -227,7 +227,7 @@ def test_the_robot_is_at_rest_and_everybody_is_told(make_arm, begin, world, role
 
 
 @pytest.mark.parametrize("world, victim, seconds", STALL_CELLS)
-def test_what_is_resumed_moves_no_robot_before_it_is_engaged_again(
+def test_a_resumed_process_moves_no_robot_before_it_engages_again(
     make_arm, begin, world, victim, seconds
 ):
     arm = make_arm(world, victim)

@@ -130,7 +130,7 @@ def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("victim", ["session", "recorder", "gate"])
-def test_who_is_killed_while_it_starts_leaves_nothing_behind(type_at, victim):
+def test_a_process_killed_at_the_start_leaves_nothing_behind(type_at, victim):
     session = type_at(*KEYBOARD)
     session.find_pids()
     assert "WAITING" not in session.text(), "they start beside each other"

@@ -136,7 +136,7 @@ def check_rest(arm, at_ns, found=0.0):
 
 
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
-def test_whoever_is_killed_the_robot_comes_to_rest(arm, session, victim):
+def test_the_robot_comes_to_rest_after_any_kill(arm, session, victim):
     at_ns = session.kill(victim)
     session.wait_gone()
     time.sleep(0.5)

@@ -177,9 +177,7 @@ def test_a_file_is_found_by_its_name_at_lerobots_places(
          '"range_max": 800}}', "none with id 2, 3, 4, 5, 6"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_none_is_refused(
-    text, words, arm, config, robot, clock, tmp_path
-):
+def test_an_invalid_file_is_refused(text, words, arm, config, robot, clock, tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(text)
     config = FeetechConfig(port=config.port, calibration=str(path))

@@ -184,7 +184,7 @@ def test_the_file_that_is_of_these_servos_is_suggested(
     ],
     ids=["horn fitted 17° off", "exchanged, of equal travel", "a turn, not counted"],
 )
-def test_what_no_register_shows_is_left_to_a_calibration_by_name(bench, look, plant):
+def test_faults_without_a_register_are_left_to_a_named_calibration(bench, look, plant):
     plant(bench)
 
     faults, lines = look()

@@ -249,7 +249,7 @@ def test_a_fault_at_the_servos_is_named_with_a_remedy(bench, look, plant, text):
     ],
     ids=["open lock", "torque limit 0 in use"],
 )
-def test_what_paprle_sets_right_by_itself_is_no_fault(bench, look, plant, text):
+def test_settings_that_paprle_corrects_are_no_faults(bench, look, plant, text):
     plant(bench)
 
     faults, lines = look()

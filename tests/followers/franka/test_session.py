@@ -79,7 +79,7 @@ def test_an_arm_that_stops_is_moved_no_more(start, fault, words):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
-def test_whoever_is_killed_the_arm_rests(start, victim):
+def test_the_arm_rests_after_any_kill(start, victim):
     arm, session = start()
 
     at_ns = session.kill(victim)

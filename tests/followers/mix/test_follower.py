@@ -144,7 +144,7 @@ def test_a_malformed_command_reaches_no_arm(follower, bad):
     assert follower.read().q == pytest.approx(follower.robot.home)
 
 
-def test_where_one_does_not_open_none_stays_open(shaky):
+def test_no_arm_stays_open_after_one_failed_to_open(shaky):
     shaky.FAILS.add(("left_arm", "open"))
     follower = make_follower()
 
@@ -199,7 +199,7 @@ def test_words_of_an_arm_have_its_limb_and_the_keys_that_it_has_here(shaky):
     assert follower.take_warnings() == ["left: hot"]
 
 
-def test_one_that_can_be_opened_has_no_obstacles():
+def test_an_openable_mix_has_no_obstacles():
     assert make_follower().preflight() == []
 
 

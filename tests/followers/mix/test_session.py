@@ -12,7 +12,7 @@ from paprle.config import resolve
 from paprle.config.folders import VARIABLE
 from paprle.contracts.errors import DeviceError
 from paprle.hosts.virtual import VirtualSession
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 
 pytestmark = pytest.mark.long
 BOTH = (
@@ -56,7 +56,7 @@ def split(session, commands):
 
 
 def judge(session, commands):
-    limits = Limits.of(session.plan.robot.info, 1e-9 * session.gate_ns)
+    limits = JudgedLimits.of(session.plan.robot.info, 1e-9 * session.gate_ns)
     verdict = check_commands(commands, limits, q_start=commands[0])
     assert verdict.is_ok, str(verdict)
 
@@ -96,7 +96,7 @@ def test_both_arms_keep_clear_of_what_stands_between_them():
         ("right", "off", "state_lost"),
     ],
 )
-def test_when_one_arm_stops_both_brake(limb, fault, told, capsys):
+def test_both_arms_brake_after_one_stops(limb, fault, told, capsys):
     session, commands = drive(*IDEAL, f"env.{limb}.faults=[{fault}@3.0]")
 
     assert session.core.end_reason == "stopped"
@@ -107,7 +107,7 @@ def test_when_one_arm_stops_both_brake(limb, fault, told, capsys):
     judge(session, commands)
 
 
-def test_when_one_arm_takes_no_command_the_other_one_is_braked(shaky):
+def test_an_arm_that_takes_no_command_brakes_the_other(shaky):
     words = [*BOTH, "follower=duo", *IDEAL, "env.left.type=shaky"]
     session = VirtualSession(resolve(words))
     while session.clock.now_ns < 3e9:

@@ -224,7 +224,7 @@ def _swing(follower, n):
     return states
 
 
-def test_what_is_measured_comes_in_steps_as_of_an_encoder(make):
+def test_measured_values_have_the_steps_of_an_encoder(make):
     measured = _swing(make("piper")[0], 50)
     ideal = _swing(make("piper", resolution=0.0)[0], 50)
 

@@ -91,7 +91,7 @@ class World:
         return self.place_hand().inverse() * block
 
 
-def test_what_both_fingers_touch_while_they_close_keeps_its_pose_until_they_open(
+def test_an_object_between_closing_fingers_keeps_its_pose_until_they_open(
     make_world,
 ):
     world = make_world()

@@ -202,7 +202,7 @@ def test_a_dead_bus_is_found_without_the_sdk(tmp_path, robot, clock):
     arm.end()
 
 
-def test_what_the_gripper_is_told(arm, follower, clock):
+def test_the_gripper_gets_its_opening(arm, follower, clock):
     q = cycle(follower, clock, time=0.02).q.copy()
     q[6] = 0.02
 
@@ -306,7 +306,7 @@ def test_a_missing_report_is_named(arm, config, robot, clock, monkeypatch):
         (PiperConfig(channels={"leg": "can0"}), "each limb .arm., got leg"),
     ],
 )
-def test_a_channel_that_is_none_is_refused(config, text, robot, clock):
+def test_an_invalid_channel_is_refused(config, text, robot, clock):
     with pytest.raises(DeviceError, match=text):
         PiperFollower(config, robot, clock).open()
 

@@ -31,7 +31,7 @@ def test_a_healthy_arm_has_no_reason():
         (0, 1 << 5, "communication lost: joint6"),
     ],
 )
-def test_what_the_arm_says(status, error, text):
+def test_a_fault_of_the_arm_has_a_text(status, error, text):
     assert describe_fault(condition(status=status, error=error), WELL, 0) == text
 
 
@@ -45,11 +45,11 @@ def test_what_the_arm_says(status, error, text):
         (0x60, "joint3: driver error"),
     ],
 )
-def test_what_its_motors_say(bits, text):
+def test_a_fault_of_a_motor_has_a_text(bits, text):
     assert describe_fault(condition(), with_motor(3, bits), 0) == text
 
 
-def test_what_its_gripper_says():
+def test_a_fault_of_the_gripper_has_a_text():
     assert describe_fault(condition(), WELL, 0x44) == "gripper: overcurrent"
     assert describe_fault(condition(), WELL, 0xC0) == "", "homed is no fault"
 
@@ -61,11 +61,11 @@ def test_standing_at_a_limit_is_no_fault():
 @pytest.mark.parametrize(
     ("mode", "text"), [(0, "standby"), (2, "teach mode"), (77, "mode 77")]
 )
-def test_whom_it_obeys(mode, text):
+def test_another_control_mode_has_a_text(mode, text):
     assert describe_idleness(condition(mode=mode), WELL) == f"arm is in {text}"
 
 
-def test_which_joint_has_no_power():
+def test_an_unpowered_joint_is_named():
     assert describe_idleness(condition(), with_motor(5, 0)) == "no power: joint5"
 
 

@@ -42,7 +42,7 @@ def test_a_stock_controller_is_named_at_the_start_with_the_lines_to_add(graph):
     assert LINE in notes
 
 
-def test_where_parameters_cannot_be_asked_the_lines_are_told_too(graph):
+def test_a_controller_without_parameters_gets_the_lines_printed_too(graph):
     MemoryRobot(graph)
 
     notes = "\n".join(open_follower(graph).notes)

@@ -36,7 +36,7 @@ def find_share(moving):
 
 
 @pytest.mark.parametrize("moving", WORLDS, indirect=True)
-def test_what_reaches_the_robot_keeps_every_invariant(moving):
+def test_commands_at_the_robot_keep_every_invariant(moving):
     moving.move(100, speed=0.2).move(100, speed=-0.3).step(160)
 
     verdict = moving.judge()
@@ -129,7 +129,7 @@ def test_states_that_get_lost_hold_it_and_stop_nothing(moving):
     assert moving.judge().is_ok
 
 
-def test_what_is_no_fault_does_not_stop_it(moving):
+def test_reordered_messages_and_missing_velocities_stop_nothing(moving):
     for fault in ("reordered", "no_velocities"):
         moving.rig.robot.switch(fault, is_on=True)
     moving.move(100, speed=0.2)

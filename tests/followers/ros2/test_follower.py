@@ -186,7 +186,7 @@ def test_a_running_topic_that_says_nothing_is_refused(graph, rig):  # noqa: ARG0
         make(graph, config).open()
 
 
-def test_nobody_who_says_whether_it_runs_stops_it(graph, rig):  # noqa: ARG001
+def test_missing_run_state_stops_the_robot(graph, rig):  # noqa: ARG001
     pendant = graph.join("pendant")
     running = pendant.advertise("/running", BOOL, LATCHED)
     running.publish(encode_bool(graph.codec, True))
@@ -239,7 +239,7 @@ def test_a_graph_that_is_not_known_stops_it(graph, monkeypatch):
 
 
 @pytest.mark.usefixtures("rig")
-def test_who_takes_the_commands_is_said_at_the_start(graph, caplog):
+def test_subscribers_to_commands_are_logged_at_the_start(graph, caplog):
     graph.join("recorder").subscribe(
         "/arm_controller/joint_trajectory", JOINT_TRAJECTORY, print, COMMANDS
     )

@@ -91,7 +91,7 @@ def test_an_arm_that_stops_is_told_nothing_more(start, fault, words):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
-def test_whoever_is_killed_the_arm_rests_with_power(start, victim):
+def test_the_arm_rests_with_power_after_any_kill(start, victim):
     arm, session = start("lite6")
 
     at_ns = session.kill(victim)

@@ -95,7 +95,7 @@ def test_the_newest_is_given_once():
     assert newest.close()
 
 
-def test_nobody_waits_longer_than_asked_for_a_source_that_hangs():
+def test_a_hanging_source_delays_no_reader_beyond_its_timeout():
     gate = threading.Event()
     newest = NewestOf(lambda: gate.wait(5.0) or None, "test")
 
@@ -106,7 +106,7 @@ def test_nobody_waits_longer_than_asked_for_a_source_that_hangs():
     gate.set()
 
 
-def test_why_a_source_failed_is_told():
+def test_the_error_has_the_cause_of_a_failed_source():
     def read():
         raise OSError("the cable is out")
 

@@ -54,7 +54,7 @@ def test_a_round_has_torque_and_damping_and_pulls_nowhere(arm):
     assert tau == pytest.approx(expected, abs=STEP)
 
 
-def test_what_is_felt_is_cut_to_a_share_of_each_motor(arm):
+def test_feedback_is_limited_to_a_share_of_each_motor(arm):
     arm.post(np.array([1e3, -1e3] * 4), NOW)
 
     felt = arm._find_felt(NOW, is_well=True)
@@ -69,7 +69,7 @@ def test_all_torque_stays_within_that_of_the_arm(arm):
 
 
 @pytest.mark.parametrize(("age_ms", "is_well"), [(51, True), (0, False)])
-def test_what_is_old_or_unanswered_is_gone_in_20_ms(arm, age_ms, is_well):
+def test_old_or_unanswered_feedback_vanishes_in_20_ms(arm, age_ms, is_well):
     arm.post(0.3 * MOST, NOW)
     arm._felt = arm._find_felt(NOW, is_well=True)
     before = arm._felt
@@ -82,7 +82,7 @@ def test_what_is_old_or_unanswered_is_gone_in_20_ms(arm, age_ms, is_well):
 @pytest.mark.parametrize(
     "tau", [np.zeros(7), np.array([np.nan] + [0.0] * 7), np.full(8, np.inf)]
 )
-def test_what_are_no_torques_is_not_taken(arm, tau):
+def test_invalid_torques_are_ignored(arm, tau):
     arm.post(np.full(8, 0.1), NOW)
 
     arm.post(tau, NOW)

@@ -81,7 +81,7 @@ def test_checksums_are_those_of_the_polynomial(n):
     )
 
 
-def test_what_looks_like_a_header_is_stuffed_when_sent():
+def test_a_header_within_sent_data_is_stuffed():
     port = Script()
     group = GroupSyncWrite(port, Packets(), 116, 4)
     group.addParam(1, [0xFF, 0xFF, 0xFD, 0xFF])
@@ -93,7 +93,7 @@ def test_what_looks_like_a_header_is_stuffed_when_sent():
     assert port.sent[-2:] == crc(port.sent[:-2])
 
 
-def test_what_is_stuffed_comes_as_it_was_meant():
+def test_stuffed_data_are_read_without_the_stuffing():
     reply = status(1, 0, 0xFF, 0xFF, 0xFD, 0xFD, 7)
 
     data, result, _ = Packets().readRx(Script(reply), 1, 4)

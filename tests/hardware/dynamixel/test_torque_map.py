@@ -47,7 +47,7 @@ def test_torque_constants_are_those_of_the_makers_tables():
 
 
 @pytest.mark.parametrize("kind", ["motor", "supply"])
-def test_what_is_measured_is_what_was_asked_for(kind):
+def test_measured_torque_equals_the_commanded_torque(kind):
     servo = make_servo(torque_map=kind, torque_gain=1.3)
     for torque in (-0.3, -0.01, 0.0, 0.004, 0.2):
         current = servo.torques.find_current(torque)

@@ -134,7 +134,7 @@ def test_a_watchdog_that_does_not_stop_is_not_armed():
     assert (large.table.memory[64], large.table.memory[98]) == (1, 5)
 
 
-def test_nobody_renders_torque_that_nobody_could_stop():
+def test_torque_stays_off_without_a_watchdog():
     rig = make_rig(SMALL)
     bus = make_bus(rig)
     bus.try_watchdogs()
@@ -144,7 +144,7 @@ def test_nobody_renders_torque_that_nobody_could_stop():
     assert rig.limbs["arm"].servos[0].table.memory[64] == 0
 
 
-def test_what_may_turn_on_after_the_end_is_told_so():
+def test_a_silent_servo_that_may_turn_on_after_the_end_is_reported():
     rig = make_rig(SMALL)
     bus = make_bus(rig)
     bus.try_watchdogs()

@@ -143,7 +143,7 @@ def test_no_goal_is_skipped_after_a_stall_of_the_bus_alone(
 @pytest.mark.parametrize(
     "goal", [[0.0] * 5 + [np.nan], [0.0] * 5 + [np.inf], [0.0] * 5]
 )
-def test_a_goal_that_is_none_is_refused(bus, goal):
+def test_an_invalid_goal_is_refused(bus, goal):
     with pytest.raises(ValueError, match="expected 6 finite goals"):
         bus.set_goal(np.array(goal))
 
@@ -290,7 +290,7 @@ def test_a_bad_line_is_not_taken_for_another_controller(
     assert bus.snapshot.health == {}
 
 
-def test_what_the_servos_keep_is_known_once_it_is_open(emulated, bus):
+def test_an_open_bus_has_the_stored_values_of_its_servos(emulated, bus):
     bus.open()
 
     stored = bus.stored[0]

@@ -139,7 +139,7 @@ def test_an_id_in_use_is_not_given_away(emulated, wire):
         (Found(1, "sts3215", BAUD), 38_400, "expected a rate of 1000000, .* got 38400"),
     ],
 )
-def test_what_cannot_be_set_is_refused(wire, found, baud, text):
+def test_an_impossible_servo_setting_is_refused(wire, found, baud, text):
     with pytest.raises(BusError, match=text):
         set_up(wire, found, ServoSpec(1), baud)
 

@@ -77,7 +77,7 @@ def test_a_late_answer_is_not_taken_for_the_next(line, wire):
     assert wire.n_failed["corrupt"] == 1
 
 
-def test_what_came_unasked_is_dropped_and_counted(line, wire):
+def test_unrequested_bytes_are_dropped_and_counted(line, wire):
     os.write(line.master, b"\x01" * 10)
     time.sleep(0.01)
     line.answer_with(make_packet(3, 0, 7, 0))

@@ -71,7 +71,7 @@ def test_a_recording_comes_back(tmp_path):
     ],
     ids=["empty", "numbers", "zeros", "none", "back", "no turn", "nan", "lengths"],
 )  # fmt: skip
-def test_what_is_no_recording_is_refused(tmp_path, arrays):
+def test_an_invalid_recording_is_refused(tmp_path, arrays):
     if "imu_t" in arrays:
         data = b"".join(pack_frame(frame) for frame in make_frames(2))
         arrays = {"frames": np.frombuffer(data, RECORD), **arrays}

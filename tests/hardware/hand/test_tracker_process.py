@@ -68,7 +68,7 @@ def test_a_tracker_that_ends_is_told_and_begun_again(tracker, process):
 
 @pytest.mark.process
 @pytest.mark.long
-def test_one_that_does_not_start_says_its_last_words(tracker, process):
+def test_a_tracker_that_does_not_start_reports_its_last_line(tracker, process):
     tracker.tell('{"fail": "no camera here"}')
 
     with pytest.raises(HandError, match="no camera here"):

@@ -99,7 +99,7 @@ def test_a_sensor_that_starts_anew_begins_another_run():
     ],
     ids=str,
 )
-def test_what_is_no_rotation_is_refused(values):
+def test_an_invalid_rotation_is_refused(values):
     _, frames = make_stream("attitude", 20)
     frames[10] = encode("attitude", 1_000_000 + 10 * PERIOD_US, values)
 

@@ -76,7 +76,7 @@ def test_damaged_packets_cost_themselves_alone(imu, reader):
 
 
 @pytest.mark.parametrize("fault", ["silent", "stuck", "not_finite"])
-def test_what_says_nothing_usable_says_nothing_new(imu, reader, fault):
+def test_unusable_frames_give_no_new_sample(imu, reader, fault):
     until_started(imu)
     say(imu, reader, 10)
     seq = reader.newest.seq

@@ -50,7 +50,7 @@ def test_a_reader_that_stands_still_misses_messages_and_gets_whole_ones(pair):
 
 
 @pytest.mark.parametrize("data", [b"no json\n", b"[" * 100_000 + b"\n"])
-def test_what_is_no_json_is_refused(pair, data):
+def test_invalid_json_is_refused(pair, data):
     ours, theirs = pair
     theirs.sendall(data)
 
@@ -58,7 +58,7 @@ def test_what_is_no_json_is_refused(pair, data):
         ours.read()
 
 
-def test_one_that_has_gone_is_told(pair):
+def test_a_closed_peer_is_reported(pair):
     ours, theirs = pair
     theirs.close()
 
@@ -66,6 +66,6 @@ def test_one_that_has_gone_is_told(pair):
         ours.read()
 
 
-def test_nobody_who_listens_is_told(tmp_path):
+def test_a_missing_listener_is_reported(tmp_path):
     with pytest.raises(ConnectionError, match="expected a program that listens"):
         Lines(str(tmp_path / "none.sock"))

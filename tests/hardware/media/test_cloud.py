@@ -100,7 +100,7 @@ def test_points_come_back_where_they_were_and_nowhere_else():
     assert (back > 0).sum() == len(points)
 
 
-def test_what_is_left_out_is_spread_evenly():
+def test_omitted_points_are_spread_evenly():
     kept = spread(np.arange(1000), 100)
 
     assert np.diff(kept).max() == np.diff(kept).min() == 10

@@ -100,7 +100,7 @@ def test_a_picture_that_lost_a_part_is_none_and_the_others_are_whole():
         unpack(picture)
 
 
-def test_what_is_no_image_is_left_out_and_counted():
+def test_unreadable_images_are_left_out_and_counted():
     rig = Rig(250e3, "jpeg")
     rig.encode = lambda: b"no jpeg"
     rig.run(0.5)

@@ -153,7 +153,7 @@ def test_nothing_is_sent_to_nobody_and_little_into_silence():
 
 
 @pytest.mark.parametrize("change", ["flip", "cut", "foreign", "old"])
-def test_what_is_not_the_senders_is_refused_and_counted(change):
+def test_foreign_datagrams_are_refused_and_counted(change):
     rig = Rig(rate=5e6 / 8).run(2.0)
     at = len(rig.pictures)
     part = unpack_part(rig.receiver._key, _catch(rig))
@@ -170,7 +170,7 @@ def test_what_is_not_the_senders_is_refused_and_counted(change):
     assert len(rig.pictures) == at
 
 
-def test_who_asks_without_the_secret_is_not_heard():
+def test_a_request_without_the_secret_is_ignored():
     stranger = Receiver(b"another secret", 0, SHAPE)
 
     assert unpack_ask(SECRET, stranger.ask(0.0)) is None

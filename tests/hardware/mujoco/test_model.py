@@ -302,7 +302,7 @@ class TestWorld:
         assert "table" not in names
         assert data.body("block").xpos[2] == pytest.approx(0.065, abs=2e-4)
 
-    def test_what_is_not_wanted_is_not_there(self, make):
+    def test_unwanted_objects_are_not_in_the_model(self, make):
         for options in (
             ModelOptions(has_block=False),
             ModelOptions(has_table=False),

@@ -47,7 +47,7 @@ def test_delay_and_jitter_are_what_it_says_and_order_is_kept():
     assert list(arrived) == sorted(arrived)
 
 
-def test_what_may_overtake_does():
+def test_reordered_packets_overtake_each_other():
     arrived, _ = play(Row(0.0, 0.05, jitter=0.02, reorder=0.2))
 
     order = list(arrived)
@@ -91,7 +91,7 @@ def test_profiles_that_come_with_the_project_can_be_played(name):
         ("time,delay,direction\n0,0,up\n", "a row at time 0 for each"),
     ],
 )
-def test_a_trace_that_is_none_is_refused_with_what_it_lacks(tmp_path, text, why):
+def test_malformed_trace_error_names_the_missing_column(tmp_path, text, why):
     path = tmp_path / "trace.csv"
     path.write_text(text)
 

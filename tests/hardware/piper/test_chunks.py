@@ -46,7 +46,7 @@ def test_every_byte_is_read_once_and_in_order(arriving, size):
     assert chunked.in_waiting == 0
 
 
-def test_what_waits_is_taken_at_once():
+def test_waiting_bytes_are_read_at_once():
     port = CountedPort(b"t2A58" * 100)
     chunked = ChunkedPort(port)
 

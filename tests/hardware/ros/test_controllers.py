@@ -117,7 +117,7 @@ def test_a_stamp_says_when_it_begins(controller):
         (b"\x00\x01\x00\x00", "JointTrajectory"),
     ],
 )
-def test_what_it_refuses_changes_nothing(controller, message, why):
+def test_a_refused_trajectory_changes_nothing(controller, message, why):
     controller.accept(CODEC, trajectory([1.0], [[1, 0]]), 10 * S)
     with pytest.raises(Refused, match=why):
         controller.accept(CODEC, message, 10 * S)

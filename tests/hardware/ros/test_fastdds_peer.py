@@ -155,7 +155,7 @@ def test_nine_types_there_and_back(program, bus):
             assert repr(CODEC.decode(data, typename)) == repr(sent)
 
 
-def test_what_must_not_match_does_not(program, bus):
+def test_mismatched_endpoints_do_not_match(program, bus):
     """Another type, a best-effort writer, and XCDR2 are not heard by ROS either."""
     data = EXAMPLES[JOINT_STATE]
     other_type = bus.advertise("/type", JOINT_STATE)

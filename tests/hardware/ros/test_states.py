@@ -36,7 +36,7 @@ def take():
     return take
 
 
-def test_what_waited_while_we_stood_still_is_no_jump(take):
+def test_states_queued_over_a_stall_are_no_jump(take):
     assert not take(0.1, 100, 600), "the first of what waited"
     assert not take(0.6, 600, 601), "what came between did not fit"
     assert "j jumped by 0.4" in take(0.2, 602, 603)

@@ -87,7 +87,7 @@ def test_the_emulator_s_stock_controller_has_the_fault_that_it_is_there_for():
 
 
 @pytest.mark.parametrize("rate", [125.0, 200.0, 250.0, 500.0, 1000.0])
-def test_what_is_sent_is_as_early_and_as_exact_on_both(rate):
+def test_both_controllers_get_commands_as_early_and_as_exact(rate):
     stock, kind = (Robot(begins, rate) for begins in BEGINS)
 
     np.testing.assert_array_equal(stock.asked[10:], kind.asked[10:])

@@ -40,7 +40,7 @@ def test_zero_is_silent_at_once(speaker):
     assert is_busy() == [False, True]
 
 
-def test_nobody_tells_and_it_ends_by_itself(speaker):
+def test_sound_ends_by_itself_without_news(speaker):
     for _ in range(10):
         speaker.tell(1.0, 0.0)
         time.sleep(0.01)

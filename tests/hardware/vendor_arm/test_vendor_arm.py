@@ -324,7 +324,7 @@ def test_our_own_silence_in_motion_is_a_stop(arm, clock):
 @pytest.mark.parametrize(
     "state", [ArmState.EMERGENCY_STOP, ArmState.POWER_OFF, ArmState.DISCONNECTED]
 )
-def test_what_a_person_has_to_do_is_left_to_a_person(arm, state):
+def test_steps_for_a_person_are_left_to_a_person(arm, state):
     arm.condition = Condition(state)
     assert arm.turn() == []
 

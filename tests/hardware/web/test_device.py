@@ -56,7 +56,7 @@ def test_a_stamp_is_when_the_hand_was_there(page):
     assert state.is_held
 
 
-def test_what_waited_on_its_way_lets_go_although_it_comes_in_time(page):
+def test_stored_messages_let_go_although_they_come_in_time(page):
     """A radio that has stored half a second of messages brings one every 16 ms."""
     stored = []
     for _ in range(30):

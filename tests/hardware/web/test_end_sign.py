@@ -73,7 +73,7 @@ def test_between_the_two_gaps_nothing_changes(person):
     assert person.do(3.0, hand(between), hand(between)) == 1.0
 
 
-def test_what_was_held_in_the_gripper_while_driving_ends_nothing(person):
+def test_a_grip_held_while_driving_ends_nothing(person):
     """Letting go of the grip with thumb and index still closed is a clutch."""
     person.do(1.0, hand(0.01, held=True), hand(0.01, held=True))
     assert person.do(5.0, hand(0.01), hand(0.01)) == 0.0

@@ -119,7 +119,7 @@ def test_a_press_that_began_while_tracking_was_lost_is_no_press_more(hand, held)
     [((0.08, 0, 0), UNIT), ((0, 0, 0), turn([0, 1, 0], math.pi))],
     ids=["8 cm in a frame", "180 degrees"],
 )
-def test_what_no_hand_does_is_a_loss_and_is_not_passed_on(hand, p, q):
+def test_an_impossible_hand_motion_is_a_loss_and_is_not_passed_on(hand, p, q):
     clutch = hand.say(p, q)
 
     assert not clutch.is_tracked

@@ -123,7 +123,7 @@ ARBOT_WRONG = {
 
 
 @pytest.mark.parametrize("name", [*ARBOT_WRONG, *RAW])
-def test_what_is_not_of_the_app_is_refused(name):
+def test_foreign_messages_are_refused(name):
     data = json.dumps(ARBOT_WRONG[name]) if name in ARBOT_WRONG else RAW[name]
 
     with pytest.raises(MessageError):

@@ -104,7 +104,7 @@ def test_torques_are_felt_and_bounded(arm, leader):
 
 
 @pytest.mark.parametrize("tau", [np.full(8, np.nan), np.zeros(3)], ids=["nan", "few"])
-def test_torques_that_are_none_are_not_rendered(arm, leader, tau):
+def test_invalid_torques_are_not_rendered(arm, leader, tau):
     cycle(leader, np.zeros(8), time_s=0.2)
     weight = arm.read().tau_ff[-1]
 

@@ -209,7 +209,7 @@ def pair():
         pad.unplug()
 
 
-def test_what_the_kernels_driver_does_not_map_is_told(pair):
+def test_a_pad_without_a_mapping_of_the_kernel_is_reported(pair):
     """Without /dev/hidraw* SDL has a Joy-Con that is held sideways."""
     pair["left"].unplug()
     sideways = "a b guide leftshoulder leftstick leftx lefty rightshoulder start x y"

@@ -328,7 +328,7 @@ def test_a_webcam_says_that_it_guesses(clock):
     assert any("guesses distance" in note for note in leader.notes)
 
 
-def test_what_is_not_there_is_told_before_anything_is_opened(clock):
+def test_missing_devices_are_reported_before_anything_is_opened(clock):
     config = HandImuConfig(
         camera=CameraConfig(python="/no/python"), imu=ImuConfig(port="/dev/none")
     )

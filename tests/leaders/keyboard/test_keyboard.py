@@ -263,7 +263,7 @@ def test_reads_a_terminal():
     os.close(inner)
 
 
-def test_nobody_to_type_is_an_error():
+def test_a_missing_terminal_is_an_error():
     with Path("/dev/null").open() as nobody:
         leader = Keyboard(KeyboardConfig(fd=nobody.fileno()), ManualClock())
 

@@ -74,7 +74,7 @@ def test_a_terminal_that_falls_silent_stops_the_robot_and_goes_on(session):
 
 @pytest.mark.long
 @pytest.mark.parametrize("stall", spread([0.3, 0.5, 2.0, 10.0], 0.3, 2.0))
-def test_what_was_typed_into_a_stalled_terminal_moves_nothing(session, stall):
+def test_keys_typed_into_a_stalled_terminal_move_nothing(session, stall):
     session.hand.fault = "late"
     session.step(max(stall - 0.6, 0.0))
     still = stand(session) if stall > 0.3 else session.step(stall).q_cmd

@@ -163,7 +163,7 @@ def test_hosts_with_clocks_of_their_own_are_brought_together(tmp_path, skew):
          r"expected sensor_msgs/msg/Joy on /target, got geometry"),
     ],
 )  # fmt: skip
-def test_what_is_there_is_said(tmp_path, said, settings, match):
+def test_the_error_lists_the_existing_topics(tmp_path, said, settings, match):
     path = write_bag(tmp_path / "bag", said)
 
     with pytest.raises((ConfigError, DeviceError), match=match):

@@ -130,7 +130,7 @@ def test_the_configured_frame_wins_and_is_refused_where_nothing_joins_it(tmp_pat
 
 
 @pytest.mark.parametrize("row", [(np.nan, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 0, 0)])
-def test_a_transform_that_is_none_joins_nothing(tmp_path, row):
+def test_an_invalid_transform_joins_nothing(tmp_path, row):
     said = {
         "/p": say_poses("base", "odom"),
         "/tf_static": [fix("base", "odom", row[:3], row[3:])],

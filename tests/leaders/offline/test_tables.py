@@ -55,7 +55,7 @@ def test_a_laboratorys_file_moves_as_it_says(tmp_path, separator, decimal):
     assert T.isApprox(pin.SE3(R, np.array([0.1, 0.005, -0.002])), 1e-9)
 
 
-def test_what_was_taken_for_what_is_told(tmp_path):
+def test_the_notes_list_the_columns_and_their_units(tmp_path):
     leader = make_leader(write_lab(tmp_path / "a.csv"), columns=LAB, units=MM_DEG)
 
     assert leader.notes == (

@@ -83,7 +83,7 @@ def test_the_policy_sees_the_columns_of_the_data_set_that_is_made_of_it(tmp_path
 
 
 @pytest.mark.long
-def test_one_that_answers_nonsense_in_motion_brakes_holds_and_comes_back(tmp_path):
+def test_a_policy_that_fails_in_motion_brakes_holds_and_comes_back(tmp_path):
     class Fails(Sways):
         def __call__(self, observation):
             action = super().__call__(observation)

@@ -155,7 +155,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD.values(), ids=BAD)
-def test_what_is_no_action_is_refused_and_the_policy_drives_no_more(stage, bad, reason):
+def test_an_invalid_action_is_refused_and_ends_the_policy(stage, bad, reason):
     answers = [stay]
 
     def answer(observation):

@@ -264,7 +264,7 @@ def test_servos_without_current_are_not_rendered_on():
     assert Puppeteer(config, time.monotonic_ns).info.renders == "none"
 
 
-def test_what_is_wrong_with_a_servo_is_told_once_and_by_its_joint(one_arm, opened):
+def test_a_servo_fault_is_reported_once_by_its_joint(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
     wait_for_sample(leader)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paprle.config import resolve
-from paprle.haptics.arm import Arm
+from paprle.haptics.arm import HapticArm
 from paprle.hardware.dynamixel.torque_map import TorqueMap
 from paprle.hosts.factories import make_leader
 from paprle.leaders.puppeteer.calibration import _find_heaviest
@@ -77,7 +77,7 @@ def test_the_weights_are_those_that_feedback_carries():
     )
     leader = make_leader(resolved)
     (arm,) = leader.arms
-    feedback = Arm(load_arms(leader.info)["arm"], leader.info.arms["arm"])
+    feedback = HapticArm(load_arms(leader.info)["arm"], leader.info.arms["arm"])
     q = np.append(arm.reset_q, 0.3)
 
     weighed = Scale(arm.settings, arm.joint_names).weigh(q)

@@ -82,7 +82,7 @@ def test_the_link_of_a_leader_is_not_that_of_a_gate(key, monkeypatch, tmp_path):
         ({"emits": "joints"}, "leader.joints: expected names for hand, got none"),
     ],
 )
-def test_what_it_lacks_is_said_before_anything_is_opened(key, change, why):
+def test_missing_settings_are_reported_before_anything_is_opened(key, change, why):
     settings = LinkSettings(peer="127.0.0.1", key=key)
     leader = RemoteLeader(RemoteConfig(**{"link": settings, **change}), lambda: 1)
 

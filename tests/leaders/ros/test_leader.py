@@ -203,7 +203,7 @@ def test_asking_again_makes_no_new_sample(graph, device):
     ],
     ids=["start", "end", "let go", "axis", "pose"],
 )
-def test_whatever_changes_makes_a_new_sample(graph, device, change):
+def test_any_change_makes_a_new_sample(graph, device, change):
     leader = listen(graph, POSES, device.pose)
     device.joy(1)
     before = leader.latest().seq
@@ -233,7 +233,7 @@ def test_a_dead_man_let_go_for_want_of_messages_is_told_with_the_remedy(graph, d
     assert not run(60, 1), "not with every press"
 
 
-def test_what_is_no_pose_is_dropped_and_counted(graph, device):
+def test_invalid_poses_are_dropped_and_counted(graph, device):
     leader = listen(graph, POSES, device.pose)
     device.pose((0.1, 0, 0))
     before = leader.latest().limbs["hand"].T_leader_base_leader_eef

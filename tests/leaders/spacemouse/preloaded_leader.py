@@ -100,7 +100,7 @@ def test_the_cap_moves_each_freedom_alone(play, freedom, is_wireless):
     assert axes == pytest.approx([*pushed, 0.0])
 
 
-def test_what_a_push_moves_beside_is_rest(play):
+def test_small_side_motions_of_a_push_are_rest(play):
     axes = play().push((1.0, 0.09, -0.09))
 
     assert axes == pytest.approx([1, 0, 0, 0, 0, 0, 0])

@@ -83,7 +83,7 @@ class TestContractOfPoses(TestContract):
     emits = "pose"
 
 
-def test_what_was_kept_is_read_again_and_says_where_the_hand_was(path):
+def test_kept_poses_are_read_with_the_joints_of_the_hand(path):
     poses = read_poses(path, "piper")
 
     links = LinkPoses(ROBOT)
@@ -133,7 +133,7 @@ def test_a_file_that_was_spoiled_says_where(path, change, why):
         leader.open()
 
 
-def test_what_cannot_be_kept_is_told_and_the_file_left(path, tmp_path):
+def test_an_unwritable_pose_is_reported_and_the_file_is_unchanged(path, tmp_path):
     spoilt = path.read_text().replace("poses:", "poses: []\nrobots:")
     path.write_text(spoilt)
 
@@ -275,7 +275,7 @@ class TaughtByHand:
 
 
 @pytest.mark.long
-def test_somebody_leads_keeps_poses_and_plays_them(tmp_path):
+def test_a_person_leads_keeps_poses_and_plays_them(tmp_path):
     path, out = tmp_path / "poses.yaml", tmp_path / "out"
     taught = TaughtByHand(path, out)
     taught.run()

@@ -115,14 +115,14 @@ def forget(headset):
     [freeze, open_hand, leap, near_head, spoil(float("nan")), spoil(7.0), forget],
     ids=["frozen", "open", "leap", "head", "nan", "no rotation", "empty"],
 )
-def test_what_must_let_go_does(leader, headset, cause):
+def test_each_cause_lets_go_of_the_arm(leader, headset, cause):
     hold(leader, headset)
     cause(headset)
 
     wait_until(lambda: not (leader.latest().engaged and leader.latest().valid))
 
 
-def test_one_that_goes_silent_goes_stale(leader, headset):
+def test_a_silent_headset_goes_stale(leader, headset):
     hold(leader, headset)
     headset.is_silent = True
     time.sleep(0.2)
@@ -130,7 +130,7 @@ def test_one_that_goes_silent_goes_stale(leader, headset):
     assert time.monotonic_ns() - leader.latest().stamp_ns > 0.1e9
 
 
-def test_one_that_comes_back_goes_on(headset, leader):
+def test_a_returned_headset_drives_on(headset, leader):
     hold(leader, headset)
     headset.close()
     told = []
@@ -143,7 +143,7 @@ def test_one_that_comes_back_goes_on(headset, leader):
     again.close()
 
 
-def test_nobody_there_is_told_with_what_to_do():
+def test_an_absent_headset_is_reported_with_a_remedy():
     config = VisionproConfig(host="127.0.0.1", port=9, timeout=0.2)
 
     with pytest.raises(DeviceError, match="press Start in it"):

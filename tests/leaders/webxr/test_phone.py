@@ -257,7 +257,7 @@ class TestApp:
         np.testing.assert_allclose(T.translation, [0.005, 0, 0], atol=1e-12)
         assert sample.limbs["hand"].opening == 0.5
 
-    def test_what_is_malformed_moves_nothing(self, leader, port):
+    def test_malformed_messages_move_nothing(self, leader, port):
         device = leader._station.device
         with self.connect(port) as app:
             app.send(json.dumps({"position": APP}))

@@ -136,7 +136,7 @@ _AWAY = {
 
 
 @pytest.mark.parametrize("what", spread(_AWAY, "hidden", "blur", "left AR"))
-def test_whatever_takes_the_page_away_lets_go(leader, page, what):
+def test_a_hidden_page_lets_go(leader, page, what):
     engage(page, leader)
     page.page.evaluate(_AWAY[what])
     wait_until(lambda: not leader.latest().engaged)

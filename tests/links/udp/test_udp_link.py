@@ -96,6 +96,6 @@ def test_a_port_that_is_taken_is_named():
         ({"interface": "eth99"}, "another link.interface"),
     ],
 )
-def test_what_cannot_be_opened_is_named(settings, words):
+def test_an_unusable_address_is_named(settings, words):
     with pytest.raises(DeviceError, match=words):
         make(is_leader=True, **settings).open()

@@ -222,7 +222,7 @@ def test_links_joints_and_description_on_request(make):
     assert not any(topic.startswith("/paprle/arm") for topic in heard)
 
 
-def test_what_needs_a_package_that_is_not_built_is_left_out(make, monkeypatch, caplog):
+def test_topics_of_an_unbuilt_package_are_left_out(make, monkeypatch, caplog):
     def advertise(bus, topic, typename, qos=COMMANDS):
         if typename.startswith("paprle_msgs"):
             raise UnknownTypeError(f"rclpy: expected the type {typename}, got none")
@@ -267,7 +267,7 @@ def test_any_key_switches_it_on(words):
     assert isinstance(resolve([*WORDS, *words]).observers.ros, RosObserverConfig)
 
 
-def test_nobody_else_lives_in_virtual_time():
+def test_an_observer_for_ros_needs_the_wall_clock():
     with pytest.raises(Exception, match=r"observers: expected session\.clock=wall"):
         make_plan(resolve([*WORDS, "observers.ros={}", "session.clock=virtual"]))
 
@@ -277,7 +277,7 @@ def test_cues_of_a_view_that_nobody_knows_are_refused():
         make_plan(resolve([*WORDS, "observers.ros.cues={attached: view}"]))
 
 
-def test_where_axes_lead_is_told_as_markers_and_taken_back(make):
+def test_directions_of_axes_are_published_as_markers_and_removed(make):
     publisher, listener = make(cues=CueSettings(), evaluator=False)
     column = np.array([1.0, 0, 0, 0, 1.0, 0, 0])
     driven = make_report(10**9, Q, mappings={"arm": column[:, None]})

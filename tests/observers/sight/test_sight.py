@@ -239,7 +239,7 @@ def test_an_ask_counts_once_from_one_address_for_some_seconds():
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", bytes(100), bytes(2000)])
-def test_what_is_no_ask_is_refused_without_an_answer(damage):
+def test_an_invalid_request_is_refused_without_an_answer(damage):
     challenger = Challenger(KEY)
 
     assert challenger.hear(damage, ELSEWHERE, 1.0) == (None, None)
@@ -271,7 +271,7 @@ def test_it_listens_at_the_address_that_it_is_given_alone(tmp_path, listen):
     assert f"127.0.0.1, UDP port {sight.config.udp_port}" in notes
 
 
-def test_an_address_that_is_none_is_told(tmp_path):
+def test_an_unusable_listen_address_is_reported(tmp_path):
     sight = make_sight(write_key(tmp_path), time.monotonic_ns, listen="0.0.0.0")
 
     with pytest.raises(DeviceError, match="observers.sight.listen: expected one IPv4"):

@@ -265,7 +265,7 @@ def test_a_dead_man_that_is_held_on_says_what_holds_the_robot(watched):
     watched.tell()
 
 
-def test_what_does_nothing_now_is_not_offered(watched):
+def test_buttons_without_effect_are_not_offered(watched):
     leader = {"hint": "hold", "hands": [], "emits": "pose"}
     start, other = (watched.page.locator(f"[data-press={one}]") for one in VAIN)
     watched.tell(state=SessionState.STOPPED)
@@ -280,7 +280,7 @@ def test_what_does_nothing_now_is_not_offered(watched):
 
 
 @pytest.mark.parametrize("tau", [np.nan, 1.5])
-def test_what_is_not_measured_is_told_in_words(watched, tau):
+def test_unmeasured_torques_are_shown_in_words(watched, tau):
     watched.tell(tau=np.full(len(ROBOT.joint_names), tau))
     wanted = "not measured" if np.isnan(tau) else "1.50"
 

@@ -116,7 +116,7 @@ def test_the_reason_of_a_hold_is_written_between_the_bodies_that_it_names(
     assert held._label.position == pytest.approx([0.01, 0.0, 0.0])
 
 
-def test_what_is_near_turns_colour_and_a_line_tells_how_near(server):
+def test_a_near_body_changes_colour_and_has_a_distance_line(server):
     mesh = server.scene.add_box("/upper", color=OWN)
     drawn = Nearness(server, {"upper": [(mesh, OWN)]})
 
@@ -233,7 +233,7 @@ def test_a_picture_in_the_making_is_not_shown_after_its_camera_is_gone(monkeypat
 
 
 @pytest.mark.parametrize("encoding", get_args(Encoding))
-def test_an_image_that_is_none_is_counted_and_the_last_one_is_shown_no_more(encoding):
+def test_an_invalid_image_is_counted_and_replaces_the_last_one(encoding):
     album = Album(lambda: True)
     album.cameras["a"] = make_info(encoding)
     album.shots["a"] = Shot(0, np.zeros((48, 64, 3), np.uint8), b"")
@@ -245,7 +245,7 @@ def test_an_image_that_is_none_is_counted_and_the_last_one_is_shown_no_more(enco
     assert album.shots == {}
 
 
-def test_what_is_seen_has_a_colour_of_its_own_and_nothing_is_black():
+def test_each_segment_has_its_own_colour_and_the_background_is_black():
     ids = np.zeros((48, 64), "<u2")
     ids[:, 8:], ids[:, 40:] = 3, 16
     painted = shrink(Frame(1, ids.tobytes()), make_info("ids16"))

@@ -125,7 +125,7 @@ def test_another_press_begins_where_the_robot_is_however_soon_it_comes(hands):
 
 
 @pytest.mark.parametrize("key", ["t", "#"])
-def test_who_begins_to_type_lets_go_of_the_dead_man(hands, key):
+def test_typing_lets_go_of_the_dead_man(hands, key):
     """A key that is let go of in a field is none of ours: it would be held for ever."""
     hands.hold()
 

@@ -32,7 +32,7 @@ def go_on(shown, is_there, timeout=20.0):
 
 
 @pytest.mark.nightly
-def test_who_operates_chooses_a_level_where_the_session_has_some(shown):
+def test_an_operator_chooses_among_the_levels_of_the_session(shown):
     view, page = shown
     go_on(shown, lambda: page.locator("#control").inner_text().startswith("Give back"))
     choice = page.locator("#level")

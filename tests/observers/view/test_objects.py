@@ -32,7 +32,7 @@ def go_on(shown, is_there, news=NEWS, timeout=20.0):
         page.wait_for_timeout(20)
 
 
-def test_what_is_typed_is_where_an_object_is_until_it_is_taken_away(shown):
+def test_a_typed_object_pose_holds_until_the_object_is_removed(shown):
     view, page = shown
     form = page.locator("form[data-object=cup]")
     put = form.locator("button", has_text="Put")

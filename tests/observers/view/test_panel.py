@@ -115,7 +115,7 @@ def test_a_release_between_two_messages_is_another_press(panel, page):
     assert panel.wishes.hands.n_presses == before + 1
 
 
-def test_what_waited_on_its_way_lets_go(panel, page, clock):
+def test_a_delayed_message_lets_go(panel, page, clock):
     number = panel.clock.ask(clock())
     panel.clock.answer(number, clock(), clock())
     page.hold()
@@ -284,7 +284,7 @@ def test_nothing_wished_for_yet_crosses_as_such():
         b"\x00",
     ],
 )
-def test_what_is_no_message_of_ours_is_refused(text):
+def test_a_foreign_message_is_refused(text):
     with pytest.raises(MessageError):
         parse(text)
 

@@ -54,7 +54,7 @@ def test_a_picture_that_is_old_is_told_to_be_and_comes_back(shown, is_told):
     assert live.inner_text() == "wrist"
 
 
-def test_what_is_felt_at_the_leader_stands_apart_from_the_robots_torques(shown):
+def test_feedback_at_the_leader_is_shown_apart_from_the_robots_torques(shown):
     view, page = shown
     end = time.monotonic() + 20.0
     felt = {"left/joint1": -0.25, "left/gripper": 0.1}
@@ -69,7 +69,7 @@ def test_what_is_felt_at_the_leader_stands_apart_from_the_robots_torques(shown):
     assert "effort of the robot" in page.locator("table").first.inner_text().lower()
 
 
-def test_why_the_gate_acts_names_joint_and_share_in_place_of_a_joint(shown):
+def test_a_limit_of_the_gate_is_shown_with_joint_and_share(shown):
     view, page = shown
     end = time.monotonic() + 20.0
     reasons = ("a joint is at its velocity limit", "the gate was late")

@@ -80,7 +80,7 @@ class Page:
         ({"path": "/scene/anything"}, 404),
     ],
 )
-def test_nobody_else_opens_a_socket(view, own, how, status):
+def test_strangers_open_no_socket(view, own, how, status):
     with pytest.raises(InvalidStatus) as refused, dial(view, own, **how):
         pass
 
@@ -126,7 +126,7 @@ def test_many_watch_and_one_operates(view, own):
     first.socket.close()
 
 
-def test_who_speaks_before_it_is_known_or_too_fast_is_not_heard(view, own):
+def test_early_and_too_frequent_messages_are_ignored(view, own):
     with dial(view, own) as socket:
         socket.send(json.dumps({"type": "press", "action": "stop"}))
         n = view.wishes.actions

@@ -40,7 +40,7 @@ def read_label(server, name):
     return nodes[f"/around/{name}/name"].text
 
 
-def test_what_stands_is_drawn_where_it_is_and_named(server, around):
+def test_a_standing_body_is_drawn_at_its_place_and_named(server, around):
     assert around._handles["table"].position == pytest.approx([0.4, 0, -0.02])
     shape, _ = around.shapes["table"][0]
     assert np.ptp(shape.vertices, axis=0) == pytest.approx(TABLE.size)

@@ -67,7 +67,7 @@ def test_no_camera_at_all_is_said(find):
 
 
 @pytest.mark.long
-def test_what_is_connected_is_shown_with_the_words_that_choose_it(
+def test_connected_cameras_are_listed_with_the_words_that_choose_them(
     find, folder, monkeypatch
 ):
     from paprle.cameras.pictures.camera import Pictures  # noqa: PLC0415

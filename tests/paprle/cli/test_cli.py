@@ -312,7 +312,7 @@ def test_a_solver_that_is_not_installed_is_refused_with_its_extra(capsys, monkey
 
 
 @pytest.mark.long
-def test_what_was_done_to_the_rows_of_a_file_stands_in_its_recording(capsys, tmp_path):
+def test_changes_to_the_rows_of_a_file_are_in_its_recording(capsys, tmp_path):
     rows = [f"{k / 30:.4f},{0.001 * k:.4f},0,0,0,0,0,1" for k in range(60)]
     rows[20:20] = [rows[19]] * 3  # stamps that come again
     path = tmp_path / "hand.csv"

@@ -254,7 +254,9 @@ MISFITS = {"sign": (reverse, "joint4"), "tooth": (slip, "joint2"),
 
 
 @pytest.mark.parametrize(("plant", "joint"), MISFITS.values(), ids=MISFITS)
-def test_what_no_register_tells_shows_at_the_rest_pose(emulated, examine, plant, joint):
+def test_faults_without_a_register_show_at_the_rest_pose(
+    emulated, examine, plant, joint
+):
     plant(emulated)
 
     said, faults = examine()

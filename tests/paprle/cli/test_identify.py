@@ -14,7 +14,7 @@ from paprle.config import resolve
 from paprle.config.measured import say_others
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import FollowerInfo
-from paprle.haptics.identify import Lag
+from paprle.haptics.identify import FollowerLag
 from paprle.haptics.stability.check import Delays
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_feedback
@@ -44,7 +44,7 @@ def read_rig(site, **other):
     return resolve(words, site).feedback.rig
 
 
-def test_what_was_found_joins_what_the_site_says(site):
+def test_identified_values_join_those_of_the_site(site):
     path = path_of(site)
     path.parent.mkdir()
     path.write_text("session: {rate: 100}\nfeedback: {rig: {dead_time: 0.03}}\n")
@@ -62,7 +62,7 @@ def test_what_was_found_joins_what_the_site_says(site):
     }
 
 
-def test_what_was_measured_is_used_by_the_rig_it_was_measured_with(site):
+def test_measured_values_are_used_by_the_same_rig(site):
     write_site(path_of(site), {**OF_LEADER, **OF_FOLLOWER}, NAMES)
 
     rig = read_rig(site)
@@ -116,7 +116,7 @@ def test_a_site_with_a_friction_of_nothing_is_refused(site):
 def test_the_slowest_joint_counts_where_stability_is_judged(site):
     """Not the middle one; in the model of free motion each has its own."""
     lags = {"joint1": (0.01, 0.02), "joint2": (0.03, 0.01), "joint3": (0.02, 0.06)}
-    found = summarise_lags({name: Lag(*lag, 0.1) for name, lag in lags.items()})
+    found = summarise_lags({name: FollowerLag(*lag, 0.1) for name, lag in lags.items()})
     write_site(path_of(site), found, NAMES)
 
     rig = read_rig(site)

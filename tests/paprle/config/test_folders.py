@@ -90,7 +90,7 @@ def test_folders_of_the_variable_are_searched_and_the_first_one_wins(
     assert resolved.robot.urdf == str(tmp_path / "second/follower/arm.urdf")
 
 
-def test_what_the_variable_names_wins_over_the_site(tmp_path, monkeypatch):
+def test_folders_of_the_variable_win_over_the_site(tmp_path, monkeypatch):
     write(tmp_path / "root/configs/site/leader/slow.yaml", "type: autopilot\nspeed: 1")
     write(tmp_path / "root/configs/follower/arm.yaml")
     write(tmp_path / "mine/leader/slow.yaml", "speed: 0.02")

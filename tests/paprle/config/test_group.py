@@ -174,7 +174,7 @@ def test_names_of_leaders_need_a_group(root):
         resolve(("leader=autopilot", *TRIPLE[1:], *PAIR), root)
 
 
-def test_what_needs_a_single_leader_says_so(root):
+def test_a_group_is_refused_in_place_of_a_single_leader(root):
     resolved = resolve((*TRIPLE, *PAIR), root)
 
     with pytest.raises(

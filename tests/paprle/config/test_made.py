@@ -37,7 +37,7 @@ PIPER = RobotModel.from_urdf(URDF)
         ),
     ],
 )
-def test_a_gate_refuses_settings_that_are_none(keys, message):
+def test_a_gate_refuses_invalid_settings(keys, message):
     with pytest.raises(ConfigError, match=message):
         Gate(PIPER, GateConfig(**keys), h=0.005)
 
@@ -52,7 +52,7 @@ def test_a_gate_refuses_settings_that_are_none(keys, message):
         ({"free_axis": "w"}, r"ik\.free_axis: expected 'none', 'x', 'y' or 'z'"),
     ],
 )
-def test_a_solver_refuses_settings_that_are_none(keys, message):
+def test_a_solver_refuses_invalid_settings(keys, message):
     with pytest.raises(ConfigError, match=message):
         IkSolver(PIPER.limbs["arm"], IkConfig(**keys))
 
@@ -65,7 +65,7 @@ def test_a_solver_refuses_settings_that_are_none(keys, message):
         ({"q_min": {"joint1": math.nan}}, r"limits\.q_min\.joint1: expected a finite"),
     ],
 )
-def test_a_robot_refuses_limits_that_are_none(limits, message):
+def test_a_robot_refuses_invalid_limits(limits, message):
     settings = RobotSettings(urdf=str(URDF), limits=LimitSettings(**limits))
 
     with pytest.raises(ConfigError, match=message):

@@ -90,7 +90,7 @@ def test_every_plug_in_there_is_announces_itself(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
-def test_what_may_be_asked_of_a_device_is_declared(kind):
+def test_optional_hooks_of_a_device_are_declared(kind):
     public = {
         name
         for name, _ in inspect.getmembers(kind.contract)

@@ -10,7 +10,7 @@ import pytest
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.robot_info import JOINT_LIMITS, JOINT_VECTORS, RobotInfo, Vec
 from paprle.contracts.types import readonly
-from paprle.oracle import Limits
+from paprle.oracle import JudgedLimits
 from paprle.recording.header import robot_from_dict, robot_to_dict
 from paprle.recording.header_check import check_header
 from paprle.testing.robots import make_robot_info
@@ -64,15 +64,15 @@ def test_a_header_with_one_number_too_few_names_the_vector(row):
 
 
 def test_the_judge_takes_every_limit_of_a_robot():
-    limits = Limits.of(ROBOT, 0.005)
+    limits = JudgedLimits.of(ROBOT, 0.005)
 
     for name in JOINT_LIMITS:
         assert np.array_equal(getattr(limits, name), getattr(ROBOT, name)), name
-    assert set(JOINT_LIMITS) <= {part.name for part in fields(Limits)}
+    assert set(JOINT_LIMITS) <= {part.name for part in fields(JudgedLimits)}
 
 
 def test_the_judge_takes_other_limits_in_place_of_a_robots_own():
-    limits = Limits.of(ROBOT, 0.005, dddq_max=None, q_max=ROBOT.q_max + 1.0)
+    limits = JudgedLimits.of(ROBOT, 0.005, dddq_max=None, q_max=ROBOT.q_max + 1.0)
 
     assert not limits.knows("M5")
     assert np.array_equal(limits.q_max, ROBOT.q_max + 1.0)

@@ -85,7 +85,7 @@ def stopped(rig):
     return rig.ask(Request.STOP).step(2).ask(Request.READY).step()
 
 
-def test_what_is_ready_stands_and_what_is_asked_to_move_moves(rig):
+def test_a_ready_gate_stands_and_a_requested_move_is_made(rig):
     assert (rig.state, rig.reasons()) == ("READY", ())
     rig.step(20)
     assert (np.array(rig.follower.sent) == 0.0).all()
@@ -140,7 +140,7 @@ def test_stopped_it_comes_back_to_nobody(rig):
     assert abs(rig.gate.gate.q_cmd - behind)[0] > 0.3
 
 
-def test_who_holds_for_another_reason_stays_where_it_is(rig):
+def test_a_hold_for_another_reason_keeps_its_place(rig):
     rig.ask(Request.MOVE, q_des=[1.5, 0.0]).step(20)
     rig.step(90, speaks=False)
     rig.follower.state = {"q": rig.follower.q - [0.02, 0.0], "dq": np.zeros(2)}
@@ -263,7 +263,7 @@ def test_a_driver_that_raises_on_writing_is_written_to_no_more(rig):
     assert len(rig.follower.sent) == n
 
 
-def test_why_it_stopped_first_is_kept(rig):
+def test_the_first_reason_of_a_stop_is_kept(rig):
     rig.follower.read_error = OSError("gone")
     rig.step()
     rig.ask(Request.STOP).step()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paprle.contracts.settings.core import GateSettings
 from paprle.gate import limits
 from paprle.gate.gate import Gate
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.testing.robots import make_robot_info
 
 
@@ -49,7 +49,7 @@ def test_all_that_is_left_to_a_joint_can_be_stopped(
     v = speed * min(dq_max, find_stop(max(room, 0.0), ddq_max, h))
     box, kept = gate._parts.box, gate._parts.limits
     limits.fill_box(kept, h, scale, np.array([c]), np.array([v]), box)
-    bounds = Limits(
+    bounds = JudgedLimits(
         q_min=robot.q_min, q_max=robot.q_max, dq_max=[dq_max], ddq_max=[ddq_max], h=h
     )
 

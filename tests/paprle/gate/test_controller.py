@@ -177,7 +177,7 @@ def test_a_set_point_that_rests_on_old_leader_data_is_stale():
 
 
 @pytest.mark.parametrize(
-    ("state", "event"), list(itertools.product(GateState, states.Event))
+    ("state", "event"), list(itertools.product(GateState, states.GateEvent))
 )
 def test_only_transitions_of_the_table_are_made(state, event):
     told = {
@@ -192,7 +192,7 @@ def test_only_transitions_of_the_table_are_made(state, event):
         ("STOPPED", "RESET"): "DISARMED",
     }
     after = told.get((state.name, event.name), state.name)
-    after = "STOPPED" if event is states.Event.STOP else after
+    after = "STOPPED" if event is states.GateEvent.STOP else after
 
     assert states.step_state(state, event) is GateState[after]
 

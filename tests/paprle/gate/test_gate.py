@@ -11,7 +11,7 @@ from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.testing.robots import make_robot_info
 
 H = 0.005  # [s]
@@ -19,7 +19,7 @@ BAD = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324)
 
 
 def judge(commands, robot, h=H, q_start=None):
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min,
         q_max=robot.q_max,
         dq_max=robot.dq_max,
@@ -152,7 +152,7 @@ def make_circle(n, ddq_max, phase):
     return ddq_max / omega**2 * (np.sin(omega * t + phase) - np.sin(phase))
 
 
-def test_what_moves_within_the_limits_is_caught_up_with_and_followed_to_the_bit():
+def test_a_motion_within_the_limits_is_followed_to_the_bit():
     robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
     gate = Gate(robot, h=H)
     targets = np.column_stack([make_circle(600, 8.0, p) for p in (0.4, 1.9)])
@@ -258,7 +258,7 @@ def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
     assert gate.dq_cmd == pytest.approx(speeds - gate.ddq_max * H)
 
 
-def test_who_leaves_reduced_mode_has_its_limits_back_and_no_more():
+def test_the_end_of_reduced_mode_restores_the_limits_and_no_more():
     gate = Gate(make_robot_info(1), GateSettings(tool_speed=0.1), h=H)
 
     gate.reduce(is_reduced=True)

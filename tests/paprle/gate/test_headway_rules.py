@@ -66,9 +66,7 @@ class Limb:
     ],
 )
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
-def test_who_goes_to_its_goal_at_a_fifth_of_what_it_may_makes_headway(
-    signs, v, is_headway
-):
+def test_a_fifth_of_the_allowed_speed_towards_the_goal_is_headway(signs, v, is_headway):
     limb = Limb()
     limb.motion.goal_error[ARM] *= signs
     limb.box.dq_goal[ARM] *= signs
@@ -77,7 +75,7 @@ def test_who_goes_to_its_goal_at_a_fifth_of_what_it_may_makes_headway(
 
 
 @pytest.mark.parametrize(("v", "is_headway"), [(0.159, False), (0.161, True)])
-def test_how_fast_is_what_the_fastest_joint_is_asked_for(v, is_headway):
+def test_the_fastest_joint_sets_the_expected_speed(v, is_headway):
     limb = Limb()
     limb.box.dq_goal[ARM] = -0.01, -0.4  # 0.8 of the V of the second
 
@@ -85,7 +83,7 @@ def test_how_fast_is_what_the_fastest_joint_is_asked_for(v, is_headway):
 
 
 @pytest.mark.parametrize(("v", "is_headway"), [(0.019, False), (0.021, True)])
-def test_who_takes_long_to_speed_up_is_asked_for_less(v, is_headway):
+def test_slow_acceleration_lowers_the_expected_speed(v, is_headway):
     limb = Limb()
     limb.limits.ddq_max[0] = 0.2  # 0.1 after half a second
 
@@ -153,7 +151,7 @@ def test_limbs_stall_and_rest_each_for_itself():
     assert (limb.box.dq_goal[ARM] > 0.0).all()
 
 
-def test_who_is_where_it_should_be_is_told_nothing():
+def test_a_limb_at_its_goal_has_no_flags():
     limb = Limb()
     limb.motion.is_sliding[0] = 0.0
 
@@ -162,7 +160,7 @@ def test_who_is_where_it_should_be_is_told_nothing():
     assert (flags, n_rows) == (0, 0)
 
 
-def test_where_a_limb_was_before_it_stalled_is_no_matter():
+def test_the_position_before_a_stall_does_not_matter():
     limb = Limb()
     limb.motion.stalled_at[:] = 1.0
 
@@ -177,7 +175,7 @@ def test_only_who_is_held_stalls(name):
     assert limb.stalls(0.0, 0.0, 0.0) == 0.0
 
 
-def test_what_was_so_as_it_began_is_kept():
+def test_a_stall_keeps_the_values_at_its_begin():
     limb = Limb()
     motion, lag = limb.motion, np.array([0.1, 0.2, 0.3])
     motion.goal[:], limb.measured.q_lag[:] = [1.0, 2.0, 3.0], lag
@@ -194,7 +192,7 @@ def test_what_was_so_as_it_began_is_kept():
 
 
 @pytest.mark.parametrize(("begun", "rests"), [(LONG - 1e-6, False), (LONG, True)])
-def test_who_rests_goes_on_resting_whatever_moves_it(begun, rests):
+def test_a_pushed_limb_goes_on_resting(begun, rests):
     limb = Limb(begun)
 
     assert limb.stalls(1.0, 1.0, 0.0) == (begun if rests else 0.0)
@@ -203,7 +201,7 @@ def test_who_rests_goes_on_resting_whatever_moves_it(begun, rests):
 @pytest.mark.parametrize(
     ("begun", "rests"), [(0.0, False), (H, False), (LONG - 1e-6, False), (LONG, True)]
 )
-def test_who_has_stalled_for_long_is_asked_for_nothing(begun, rests):
+def test_a_long_stall_ends_the_request(begun, rests):
     limb = Limb(begun)
     limb.motion.target[:] = 0.5
     limb.motion.stalled_goal[:] = 0.5
@@ -215,7 +213,7 @@ def test_who_has_stalled_for_long_is_asked_for_nothing(begun, rests):
     assert limb.box.dq_goal[OTHER] > 0.0, "the other goes on"
 
 
-def test_who_rests_has_not_come_to_its_goal():
+def test_a_resting_limb_has_not_reached_its_goal():
     limb = Limb(2 * LONG)
     limb.motion.target[:] = limb.motion.stalled_goal[:] = 1e-5  # a step away
 
@@ -223,7 +221,7 @@ def test_who_rests_has_not_come_to_its_goal():
     assert limb.motion.q_next.tolist() == [0.0, 0.0, 1e-5]
 
 
-def test_who_rests_keeps_no_speed_of_its_goal():
+def test_a_resting_limb_keeps_no_speed_of_its_goal():
     limb = Limb(2 * LONG)
     limb.motion.dq_des[:] = 0.1
 
@@ -251,7 +249,7 @@ def test_another_goal_wakes_who_rests(joint, share, wakes, sign, begun, bound):
 @pytest.mark.parametrize(
     ("joint", "moved", "wakes"), [(2, 0.0099, 0), (2, 0.0101, 1), (1, 0.5, 0)]
 )
-def test_who_holds_it_and_moves_wakes_who_rests(joint, moved, wakes, sign):
+def test_resting_limb_resumes_when_the_blocking_joint_moves(joint, moved, wakes, sign):
     limb = Limb(2 * LONG)
     limb.motion.target[:] = limb.motion.stalled_goal[:] = 0.5
     limb.motion.stalled_at[0, joint] -= sign * moved
@@ -283,7 +281,7 @@ def test_a_robot_that_lags_and_holds_nobody_wakes_nobody():
     assert limb.begin()
 
 
-def test_who_is_held_no_more_begins_anew():
+def test_a_released_limb_starts_its_stall_timer_anew():
     limb = Limb(LONG - 1e-6)
     limb.motion.target[:] = limb.motion.stalled_goal[:] = 0.5
     limb.motion.is_sliding[0] = 0.0
@@ -310,7 +308,7 @@ def test_each_of_two_limbs_is_held_by_the_other_one():
     assert limb.motion.can_stall.tolist() == [1.0, 1.0]
 
 
-def test_what_stands_holds_a_limb_by_nobody():
+def test_a_standing_body_holds_a_limb_by_no_joint():
     limb = Limb(q=(0.0, 1.0 - 2 * BALL - 0.0105, 0.0))
     limb.motion.is_held_by[:] = 1.0
     limb.motion.can_stall[:] = 0.0, 1.0
@@ -323,7 +321,7 @@ def test_what_stands_holds_a_limb_by_nobody():
 
 
 @pytest.mark.parametrize("begun", [LONG, 2 * LONG])
-def test_what_holds_who_rests_is_as_it_was(begun):
+def test_the_holding_joints_of_a_resting_limb_are_kept(begun):
     limb = press(begun)
     limb.motion.target[1] = limb.motion.stalled_goal[1] = 0.5
 
@@ -333,7 +331,7 @@ def test_what_holds_who_rests_is_as_it_was(begun):
     assert limb.motion.can_stall.tolist() == [0.0, 1.0]
 
 
-def test_whom_a_row_holds_that_waits_for_the_robot_does_not_stall():
+def test_a_limb_whose_row_waits_for_the_robot_does_not_stall():
     """The slider's command is away, but the slider itself is still there."""
     limb = press()
     limb.motion.q_next[2] = -0.3

@@ -137,7 +137,7 @@ def test_a_share_of_the_speed_limit_is_never_more_than_all_of_it(scale):
     assert (path[-1] > 0.0).all() == (scale >= 1.0)
 
 
-def test_what_was_returned_does_not_change_and_cannot_be_changed(gate):
+def test_a_result_does_not_change_and_cannot_be_changed(gate):
     first = gate.step(gate.q_cmd + 0.1, H)
     kept = first.q_cmd.copy()
     given = gate.q_cmd + 0.2

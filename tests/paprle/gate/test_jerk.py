@@ -69,7 +69,7 @@ def test_a_command_is_the_mean_of_what_the_limits_gave():
     np.testing.assert_allclose(smoothing.dq_cmd, [18.5, 0.0])
 
 
-def test_what_the_limits_gave_is_told_beside_its_mean():
+def test_the_command_of_the_limits_is_returned_beside_its_mean():
     h, m = 0.002, 6
     gate = Gate(make_robot(h, m=m), h=h)
     given = [(gate.q_limited.copy(), gate.dq_limited.copy())] * m
@@ -87,7 +87,7 @@ def test_what_the_limits_gave_is_told_beside_its_mean():
     h=st.sampled_from([0.001, 0.002, 0.005, 0.01]),
     turning=st.floats(0.0005, 0.1),
 )
-def test_whatever_is_asked_the_jerk_is_kept_with_all_the_other_limits(seed, h, turning):
+def test_any_request_keeps_the_jerk_and_all_other_limits(seed, h, turning):
     rng = np.random.default_rng(seed)
     A = rng.uniform(0.5, 100.0, 3)
     robot = make_robot_info(
@@ -159,7 +159,7 @@ def test_the_mean_strays_from_the_path_of_the_limits_as_clearances_allow_for(m, 
     assert compute_straying(robot, m, h) == pytest.approx([strays] * 2)
 
 
-def test_who_stands_at_a_position_has_no_speed_from_before():
+def test_a_standing_start_has_no_earlier_speed():
     m, rows = 4, (np.full((5, 2), 3.0), np.full((5, 2), 7.0))
     smoothing = Smoothing(np.ones(2), np.ones(2), *rows, np.zeros(1, dtype=np.int64))
     place = np.array([0.2, -0.3])
@@ -223,7 +223,7 @@ def test_a_jerk_limit_that_would_make_commands_seconds_late_is_refused(J):
         ("table2", 0.005),
     ),
 )
-def test_what_is_sent_keeps_clear_on_its_smooth_way(name, h):
+def test_the_smoothed_command_keeps_clear(name, h):
     robot, rules = adversary.load(name), GateSettings()
     judge, rng = adversary.Judge(robot, rules), np.random.default_rng(5)
     gate = Gate(robot, rules, h=h)

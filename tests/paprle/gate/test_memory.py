@@ -14,7 +14,7 @@ from benchmarks.gate_soak import KEPT, Memory, run_memory
 from paprle.compiled import compiled
 from paprle.gate import memory
 from paprle.gate.gate import Gate
-from paprle.gate.memory import Parts, Sizes, allocate, view_memory
+from paprle.gate.memory import GateParts, Sizes, allocate, view_memory
 
 
 def find_arrays(parts):
@@ -70,7 +70,7 @@ def number(array, k, shapes):
 @pytest.fixture(scope="module")
 def number_all():
     """Fills each array of a memory with its number, and tells its shape."""
-    paths = find_paths(Parts, "view_memory(floats, integers)")
+    paths = find_paths(GateParts, "view_memory(floats, integers)")
     calls = [f"    number({path}, {k}, shapes)" for k, path in enumerate(paths)]
     made = {"view_memory": view_memory, "number": number}
     # a kernel can name no field by a variable

@@ -147,7 +147,7 @@ MOUNTS = ["xyz='1 -2 0.5'", "xyz='0 0 0' rpy='0.4 1.1 -2'", "xyz='3 0 1' rpy='3 
 
 
 @pytest.mark.parametrize("mount", MOUNTS)
-def test_where_it_is_mounted_does_not_matter(mount):
+def test_the_mounting_pose_does_not_matter(mount):
     here, there = make_swing(), make_swing(mount)
     ends = [[1.8, -0.5], [0.9, 0.4], [-0.5, -1.0], [1.0, 0.0]]
     targets = np.repeat(ends, 200, axis=0)
@@ -210,7 +210,7 @@ def test_arms_that_face_each_other_and_are_asked_the_same_do_the_same():
 
 @settings(max_examples=5, deadline=None)
 @given(seeds)
-def test_what_left_and_right_are_asked_may_be_swapped(seed):
+def test_requests_of_left_and_right_may_be_swapped(seed):
     robot = load("table2")
     order = np.arange(len(robot.home))
     left, right = (limb.indices for limb in robot.limbs.values())

@@ -278,7 +278,7 @@ def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
     assert np.abs(slopes).min() > 1e-3, "each of them matters"
 
 
-def test_what_pairs_may_change_by_adds_up_over_joints():
+def test_the_bound_on_a_pairs_change_adds_up_over_joints():
     rng = np.random.default_rng(0)
     table, travel = rng.uniform(0, 2, (4, 9)), rng.uniform(0, 3, 4)
     table[rng.random((4, 9)) < 0.5] = 0.0
@@ -303,7 +303,7 @@ def test_a_pair_that_a_joint_hardly_moves_is_slowed_too(elbow):
     assert allowed == pytest.approx(braking.compute_stopping_speed(0.02, 8e-4 * A, H))
 
 
-def test_what_no_joint_moves_may_close_as_it_likes(elbow):
+def test_a_pair_without_moving_joints_has_no_bound(elbow):
     gate = Gate(elbow, h=H, allow_no_bodies=True)
     parts = gate._parts
 

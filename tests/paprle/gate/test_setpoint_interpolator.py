@@ -96,7 +96,7 @@ def test_a_leap_is_not_gone_on_with_in_silence():
         assert reference.dq.tolist() == [0.0, 0.0]
 
 
-def test_what_sets_off_at_once_is_followed_from_the_second_set_point_on():
+def test_a_sudden_start_is_followed_from_the_second_set_point_on():
     reference = Reference(V, A, T)
     reference.start(np.zeros(2), np.zeros(2), 0.0)
 
@@ -120,7 +120,7 @@ def test_another_place_at_the_same_instant_is_gone_to():
     assert reference.q == pytest.approx([2e-3, -1e-3], abs=1e-7)
 
 
-def test_what_has_come_to_stand_sets_off_from_rest():
+def test_a_stopped_leader_sets_off_from_rest():
     """A leader that stood still in silence for a moment: no leap of the velocity."""
     reference, h, found = Reference(V, A, T), 0.001, []
     reference.start(np.zeros(2), np.zeros(2), 0.0)
@@ -138,7 +138,7 @@ def test_what_has_come_to_stand_sets_off_from_rest():
     assert np.abs(dq[89]).max() < 0.1, "from rest"
 
 
-def test_who_stands_is_asked_to_stand_exactly():
+def test_a_standing_leader_gives_an_exactly_constant_set_point():
     reference, q = Reference(V, A, T), np.array([0.1, -0.2])
     reference.start(np.array([0.1 - 1e-3, -0.2]), np.zeros(2), 0.0)
 
@@ -150,7 +150,7 @@ def test_who_stands_is_asked_to_stand_exactly():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_what_is_no_number_passes_and_is_forgotten(bad):
+def test_an_invalid_number_passes_and_is_forgotten(bad):
     reference = Reference(V, A, T)
     reference.start(np.zeros(2), np.zeros(2), 0.0)
 
@@ -194,7 +194,7 @@ def test_a_slower_leader_is_followed_without_steps(apart):
     assert np.abs(np.diff(dq, axis=0)).max() < 0.1
 
 
-def test_one_that_begins_in_motion_is_brought_to_a_stop_alike_both_ways():
+def test_a_start_in_motion_stops_alike_both_ways():
     """Its velocity is the curve's: a place that asks to stand is no leap from it."""
     q, dq = np.array([0.1, -0.1]), np.array([0.05, -0.05])
     reference = Reference(np.full(2, 3.0), np.full(2, 20.0), T)
@@ -210,7 +210,7 @@ def test_one_that_begins_in_motion_is_brought_to_a_stop_alike_both_ways():
     assert way[-1].tolist() == q.tolist()
 
 
-def test_what_has_stood_in_silence_goes_on_as_what_begins_there():
+def test_a_set_point_after_silence_continues_as_a_fresh_one():
     reference, fresh = Reference(V, A, T), Reference(V, A, T)
     reference.start(np.zeros(2), np.zeros(2), 0.0)
     for k in range(1, 8):

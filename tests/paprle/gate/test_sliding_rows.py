@@ -127,7 +127,7 @@ def test_a_row_of_another_pair_is_not_the_same_one():
 
 
 @pytest.mark.parametrize(("side", "is_held"), [(1.0, False), (-1.0, True)])
-def test_who_moves_away_from_a_body_is_not_held_by_it(side, is_held):
+def test_a_body_does_not_hold_a_receding_limb(side, is_held):
     sight = Sight()
     sight.see(AT, side * ROW)
 
@@ -178,7 +178,7 @@ def test_a_limb_is_drawn_no_quicker_than_three_times_its_way_a_second(speed, way
     np.testing.assert_allclose(pull, [pace * PULL[0], PULL[1]])
 
 
-def test_who_stands_beside_a_body_is_not_held_by_it():
+def test_a_body_does_not_hold_a_standing_limb():
     sight = Sight()
     sight.parts.tools.pull = np.zeros(2)
     sight.see(AT, ROW)

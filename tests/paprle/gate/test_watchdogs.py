@@ -66,7 +66,7 @@ def test_every_arm_joint_is(motion):
 
 
 @pytest.mark.parametrize("motion", [LATE, QUICK, BACK])
-def test_what_is_plausible_again_meanwhile_starts_over(motion):
+def test_a_plausible_measurement_restarts_the_count(motion):
     watched = Watched()
     for _ in range(10):
         assert watched.see(4, **motion) == ()
@@ -83,13 +83,13 @@ def test_what_is_plausible_again_meanwhile_starts_over(motion):
         ((0.1, -0.3), (0.0, 0.35)),  # the other way, and near
     ],
 )
-def test_what_a_servo_does_is_plausible(cmd, meas):
+def test_servo_behaviour_is_plausible(cmd, meas):
     found = Watched().see(9, cmd=cmd, meas=meas)
 
     assert found == ()
 
 
-def test_what_was_asked_a_moment_ago_excuses_speed():
+def test_a_recent_command_excuses_speed():
     watched = Watched(lag=0.05)
     fast = {"cmd": (0.0, 1.5), "meas": (0.0, 2.0)}
     watched.see(6, **fast)
@@ -147,14 +147,14 @@ def test_a_joint_that_stands_off_its_command_is_in_contact_at_once():
 @pytest.mark.parametrize(
     ("speed", "is_blocked"), [(0.09, True), (0.11, False), (-0.09, True)]
 )
-def test_one_that_creeps_is_in_contact_too(speed, is_blocked):
+def test_a_creeping_joint_is_in_contact_too(speed, is_blocked):
     found = Watched().see(1, cmd=(E + 0.01, 0.0), meas=(0.0, speed))
 
     assert (Reason.BLOCKED in found) == is_blocked
 
 
 @pytest.mark.parametrize(("speed", "is_blocked"), [(0.49, True), (0.51, False)])
-def test_one_that_is_slower_than_half_its_command_is_hindered(speed, is_blocked):
+def test_a_joint_below_half_its_command_is_hindered(speed, is_blocked):
     found = Watched().see(1, cmd=(E + 0.01, 1.0), meas=(0.0, speed))
 
     assert (Reason.BLOCKED in found) == is_blocked

@@ -248,7 +248,7 @@ def press_wall():
 
 
 @pytest.mark.parametrize("action", ["engage", "stop", "next_episode"])
-def test_who_does_not_drive_feels_nothing(action):
+def test_an_operator_who_does_not_drive_feels_nothing(action):
     """Clutched, stopped, and on the way to a new episode."""
     rig = press_wall().press(action)
     silent = [told for told in rig.felt[-1:] if told.state != "ENGAGED"]

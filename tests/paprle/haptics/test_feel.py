@@ -104,7 +104,7 @@ def test_a_contact_is_felt_within_50_ms_rising_and_bounded():
 
 
 @pytest.mark.long
-def test_what_holds_the_gate_back_is_felt_though_the_follower_follows():
+def test_a_held_gate_is_felt_though_the_follower_follows():
     """The gate term: the command stands still, and so does the follower."""
     settings = make_settings(RIG, tracking={})
     rig = FeelRig(

@@ -109,7 +109,7 @@ def test_a_slow_follower_may_be_as_old_as_its_gate_lets_it():
 
 
 @pytest.mark.long
-def test_what_stalled_for_a_second_comes_in_softly_again():
+def test_feedback_after_a_stall_of_a_second_fades_in():
     """Meanwhile the leader went limp: it renders nothing older than 50 ms."""
     rig = make_rig()
     before = rig.tau[0]
@@ -306,7 +306,7 @@ def test_a_thread_that_fails_says_so_and_leaves_a_limp_leader():
     assert puppet.applied[-1].state is SessionState.ENGAGED
 
 
-def test_what_the_session_told_goes_on_with_the_torques():
+def test_messages_of_the_session_go_on_with_the_torques():
     class Half:
         def step(self, *_):
             return {"arm": np.array([0.5])}

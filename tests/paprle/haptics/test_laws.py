@@ -41,7 +41,7 @@ def test_an_arm_whose_driver_carries_it_is_neither_carried_nor_damped_twice():
 
 
 @pytest.mark.parametrize("arm", [ARM, None], ids=["long", "none"])
-def test_what_somebody_configured_stays(arm):
+def test_configured_weights_stay(arm):
     found = find_weights(arm, contact={"stiffness": 4.0}, wall={"weight": 0.5})
 
     assert found == {"contact": 1.0, "wall": 0.5}

@@ -8,10 +8,10 @@ import pytest
 
 from paprle.config import resolve
 from paprle.contracts.settings.feedback import RigSettings
-from paprle.haptics.arm import Arm
+from paprle.haptics.arm import HapticArm
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.haptics import make_haptics
-from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
+from paprle.haptics.mirror import JointLink, JointMirror, PoseMirror, find_links
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import SampleView, make_layout
@@ -21,7 +21,7 @@ from paprle.retargeting.retarget import Retargeting
 
 
 def test_joints_come_back_through_gain_and_offset():
-    mirror = JointMirror([Link(0, 1, -2.0, 0.3), Link(2, 0, 0.5, 0.0)], 3)
+    mirror = JointMirror([JointLink(0, 1, -2.0, 0.3), JointLink(2, 0, 0.5, 0.0)], 3)
     q_leader = np.array([0.4, np.nan, -1.0])
     q_robot = np.array([0.5 * -1.0, -2.0 * 0.4 + 0.3])
 
@@ -31,15 +31,15 @@ def test_joints_come_back_through_gain_and_offset():
 
 def test_efforts_do_the_same_work_on_both_sides():
     """tau_leader dq_leader = tau_follower dq_follower, or feel would be free energy."""
-    mirror = JointMirror([Link(0, 1, -2.0, 0.3), Link(1, 0, 0.5, 0.0)], 2)
+    mirror = JointMirror([JointLink(0, 1, -2.0, 0.3), JointLink(1, 0, 0.5, 0.0)], 2)
     dq_leader, tau = np.array([0.7, -0.2]), np.array([1.5, -0.4])
     dq_robot = np.array([0.5 * -0.2, -2.0 * 0.7])
 
     assert mirror.efforts(tau) @ dq_leader == pytest.approx(tau @ dq_robot)
 
 
-def test_what_is_not_measured_stays_so_joint_by_joint():
-    mirror = JointMirror([Link(0, 0, 1.0, 0.0), Link(1, 1, 1.0, 0.0)], 2)
+def test_unmeasured_efforts_stay_unmeasured_joint_by_joint():
+    mirror = JointMirror([JointLink(0, 0, 1.0, 0.0), JointLink(1, 1, 1.0, 0.0)], 2)
     tau = mirror.efforts(np.array([np.nan, 2.0]))
 
     assert np.isnan(tau[0])
@@ -47,7 +47,7 @@ def test_what_is_not_measured_stays_so_joint_by_joint():
 
 
 def test_one_joint_that_drives_two_feels_their_mean_and_both_efforts():
-    mirror = JointMirror([Link(0, 0, 1.0, 0.0), Link(0, 1, 1.0, 0.2)], 1)
+    mirror = JointMirror([JointLink(0, 0, 1.0, 0.0), JointLink(0, 1, 1.0, 0.2)], 1)
 
     assert mirror.positions(np.array([0.1, 0.5]))[0] == pytest.approx(0.2)
     assert mirror.efforts(np.array([1.0, 2.0]))[0] == pytest.approx(3.0)
@@ -55,7 +55,7 @@ def test_one_joint_that_drives_two_feels_their_mean_and_both_efforts():
 
 
 def test_limits_come_back_in_order_whatever_the_sign():
-    mirror = JointMirror([Link(0, 0, -2.0, 0.0)], 2)
+    mirror = JointMirror([JointLink(0, 0, -2.0, 0.0)], 2)
     low, high = mirror.bounds(np.array([-1.0]), np.array([3.0]))
 
     assert low.tolist() == [-1.5, -np.inf]
@@ -121,7 +121,7 @@ class TestPoses:
     def make_arm(self, pair):
         leader, _, retargeting = pair
         own, driving = load_arms(leader)["arm"], retargeting.pairing.arms["arm"]
-        return Arm(own, leader.arms["arm"], driving)
+        return HapticArm(own, leader.arms["arm"], driving)
 
     def find(self, pair, state, arm, q, q_robots):
         leader, robot, retargeting = pair
@@ -170,9 +170,9 @@ def test_force_is_felt_by_the_robot_that_stands_for_the_arm_and_capped_by_its_ow
     leader = make_leader(resolved).info
     (own,) = load_arms(leader).values()
     (robot,) = load_arms(leader, make_through(resolved)).values()
-    arm = Arm(own, leader.arms["arm"], robot)
+    arm = HapticArm(own, leader.arms["arm"], robot)
     q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
-    at, alone = arm.place(q), Arm(own, leader.arms["arm"]).place(q)
+    at, alone = arm.place(q), HapticArm(own, leader.arms["arm"]).place(q)
     T = pin.SE3(leader.arms["arm"].R_base, np.zeros(3)) * robot.fk(q[:6])
 
     assert np.allclose(at.p, T.translation)
@@ -191,10 +191,10 @@ def test_the_largest_torque_is_the_motors_or_the_urdfs_whichever_is_less(
     """The URDF of a full-size arm does not make servos larger."""
     _, leader, _ = papras
     own = load_arms(leader)["arm"]
-    by_urdf = Arm(own, replace(leader.arms["arm"], tau_max=None)).effort
+    by_urdf = HapticArm(own, replace(leader.arms["arm"], tau_max=None)).effort
     row = None if tau_max is None else np.full(len(by_urdf), tau_max)
 
-    effort = Arm(own, replace(leader.arms["arm"], tau_max=row)).effort
+    effort = HapticArm(own, replace(leader.arms["arm"], tau_max=row)).effort
 
     assert effort.tolist() == np.minimum(by_urdf, tau_max or np.inf).tolist()
 
@@ -202,7 +202,7 @@ def test_the_largest_torque_is_the_motors_or_the_urdfs_whichever_is_less(
 def test_weight_is_what_holds_the_arm_against_it(papras):
     """By the derivative of potential energy, turned as the arm is mounted."""
     _, leader, _ = papras
-    arm = Arm(load_arms(leader)["arm"], leader.arms["arm"])
+    arm = HapticArm(load_arms(leader)["arm"], leader.arms["arm"])
     q = np.linspace(-0.5, 0.6, 8)
     energies = []
     for sign in (1.0, -1.0):
@@ -246,7 +246,7 @@ def follow(model, off, duration=0.6):
     ],
     ids=["free", "gripper", "arm"],
 )
-def test_what_a_gripper_holds_is_no_contact_of_an_arm(off, is_free):
+def test_a_held_object_is_no_contact_of_an_arm(off, is_free):
     model = FollowerModel(RigSettings(), NAMES, PARTS)
     follow(model, off)
 

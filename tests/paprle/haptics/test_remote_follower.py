@@ -73,7 +73,7 @@ def test_contact_fades_between_the_two_round_trips():
 
 
 @pytest.mark.parametrize("age_ns", [None, -1, 10**18])
-def test_what_nobody_knows_the_age_of_is_not_felt(age_ns):
+def test_effort_of_unknown_age_is_not_felt(age_ns):
     rig = FarRig(press_early, round_trip=0.0)
 
     rig.follower.hear(rig.now_ns, age_ns, (), is_following=True)

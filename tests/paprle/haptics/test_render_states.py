@@ -6,14 +6,14 @@ import pytest
 
 from paprle.haptics.render_states import (
     Bounds,
+    RenderSituation,
     RenderState,
-    Situation,
     find_render_state,
 )
 
 STALE_NS = 50_000_000
 BOUNDS = Bounds(STALE_NS, overspeed=8.0)
-MOVING = Situation(
+MOVING = RenderSituation(
     is_accepted=True,
     was_silent=False,
     since_step_ns=2_500_000,

@@ -13,7 +13,7 @@ from paprle.cli.sessions import make_replay_settings
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import SessionState
-from paprle.hosts.capture import Capture, capture
+from paprle.hosts.capture import CaptureHost, capture
 from paprle.hosts.virtual import VirtualClock, VirtualSession
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.leader import Offline
@@ -62,7 +62,7 @@ def test_a_folder_is_needed():
     resolved = resolve_leader(["leader=autopilot"])
 
     with pytest.raises(ConfigError, match="record.dir=FOLDER"):
-        Capture(resolved, VirtualClock())
+        CaptureHost(resolved, VirtualClock())
 
 
 class Typed:
@@ -72,7 +72,7 @@ class Typed:
         self.read_end, self.write_end = os.pipe()
         self.clock = VirtualClock()
         resolved = settings(folder, "leader=keyboard", f"leader.fd={self.read_end}")
-        self.made = Capture(resolved, self.clock)
+        self.made = CaptureHost(resolved, self.clock)
         self.made.open()
 
     def step(self, n):

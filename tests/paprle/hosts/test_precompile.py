@@ -31,7 +31,7 @@ def caches(tmp_path):
     return tmp_path / "beside", tmp_path / "own"
 
 
-def test_what_is_lacking_is_taken_over_and_nothing_else(caches):
+def test_missing_kernels_are_copied_and_nothing_else(caches):
     beside, own = caches
 
     _take_over(beside, own)
@@ -75,7 +75,7 @@ def test_a_part_compiles_what_there_is(part):
 
 @pytest.mark.nightly
 @pytest.mark.process
-def test_what_a_session_runs_is_as_much_as_the_bar_says(tmp_path):
+def test_a_session_runs_as_many_kernels_as_the_bar_counts(tmp_path):
     cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
 
     subprocess.run(

@@ -57,7 +57,7 @@ def list_children() -> str:
 
 @pytest.mark.parametrize("verb", [["run"], ["run", "--dry-run"]], ids=["run", "dry"])
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_a_start_would_refuse_is_refused_by_both(
+def test_a_dry_run_and_a_start_refuse_the_same(
     capsys, monkeypatch, tmp_path, what, verb
 ):
     args, message, package = REFUSED[what]

@@ -11,7 +11,7 @@ from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 ARM = PIPER.limbs["arm"]
 LEADER = LeaderInfo(
@@ -27,7 +27,7 @@ def find_refusal(*, arm, opening):
     """What is said when the leader's first joint is off by that much."""
     layout = make_layout(PIPER.info, LEADER)
     retargeting = Retargeting(PIPER, LEADER, RetargetSettings(mode="joints"))
-    motion = Motion(PIPER, retargeting, GateSettings(), layout)
+    motion = DesiredMotion(PIPER, retargeting, GateSettings(), layout)
     status = np.zeros((), dtype=layout.status)
     status["q_cmd"] = PIPER.home
     motion.take_status(status, 0)

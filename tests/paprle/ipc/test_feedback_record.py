@@ -39,7 +39,7 @@ def test_a_leader_is_engaged_while_one_of_its_own_limbs_drives(driver, left, bot
         assert (heard.stamp_ns, heard.state, heard.episode) == (7, said.state, 3)
 
 
-def test_nobody_is_engaged_while_the_session_is_not():
+def test_no_limb_is_engaged_outside_an_engaged_session():
     said = Feedback(stamp_ns=7, state=SessionState.WAITING, episode=0, is_engaged=False)
 
     heard = unpack_feedback(pack_feedback(said, np.array([0, 1, 2])), ROWS["both"])

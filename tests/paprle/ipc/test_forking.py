@@ -112,7 +112,7 @@ def test_objects_of_the_parent_close_nothing_of_it():
     assert said.split() == ["7"]
 
 
-def test_what_the_parent_has_not_written_yet_is_written_once():
+def test_unflushed_output_of_the_parent_is_written_once():
     assert run("""
         sys.stdout.write("once ")
         fork("role", lambda: 0, [], has_input=False).wait(5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.ipc.peer_clock import PeerClock
-from paprle.link.packets import Kind, Packet
+from paprle.link.packets import DatagramKind, Packet
 
 SKEW_NS = 5_000_000_000_000
 H_NS = 5_000_000
@@ -24,7 +24,7 @@ class Peer:
         way_ns = int(self.way * 1e9)
         echo_ns = self.now_ns - 2 * way_ns if is_answer else 0
         stamp_ns = self.now_ns - way_ns + SKEW_NS
-        return Packet(Kind.SETPOINT, 1, stamp_ns, echo_ns, 0, b"")
+        return Packet(DatagramKind.SETPOINT, 1, stamp_ns, echo_ns, 0, b"")
 
     def hear(self, n=1, *, is_answer=True):
         for _ in range(n):
@@ -43,7 +43,7 @@ def peer():
 
 
 @pytest.mark.parametrize("way", [0.0, 0.02, 0.5, 0.999, 1.001, 2.5, 20.0])
-def test_what_was_just_sent_is_as_old_as_the_round_trip(peer, way):
+def test_a_fresh_message_is_as_old_as_the_round_trip(peer, way):
     peer.way = way
 
     assert peer.compute_age(peer.hear(100)) == pytest.approx(2 * way * 1e9, abs=2)
@@ -54,7 +54,7 @@ def test_no_age_is_known_before_the_first_round_trip(peer):
     assert peer.compute_age(peer.hear()) == pytest.approx(40e6)
 
 
-def test_what_is_told_after_a_slow_first_datagram_is_placed_at_once(peer):
+def test_a_time_after_a_slow_first_datagram_is_right_at_once(peer):
     peer.way = 0.1
     peer.hear()
     peer.way = 0.02

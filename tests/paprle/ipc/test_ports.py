@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from paprle.ipc.mailbox import Image
-from paprle.ipc.ports import Frames, Latest, Ordered, make_ports, name_port
+from paprle.ipc.ports import Frames, LatestPort, Ordered, make_ports, name_port
 from paprle.ipc.process import WORKSPACE
 
 DTYPE = np.dtype([("k", "u8")])
-PORTS = {"tick": Latest(DTYPE), "ring": Ordered(4096), "frames:front": Frames(1000, 3)}
+PORTS = {
+    "tick": LatestPort(DTYPE),
+    "ring": Ordered(4096),
+    "frames:front": Frames(1000, 3),
+}
 
 
 def test_both_ends_of_a_latest_port_see_the_same_record():

@@ -109,7 +109,7 @@ def draw_poses(limb, rng, kind, n):
 
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("kind", ["leaps", "far", "noise"])
-def test_whatever_is_asked_the_answer_keeps_every_limit(name, kind):
+def test_any_request_gives_an_answer_within_every_limit(name, kind):
     follower = Follower(name)
     rng, limb = np.random.default_rng(5), follower.limb
     asked, sent = [], []
@@ -124,7 +124,7 @@ def test_whatever_is_asked_the_answer_keeps_every_limit(name, kind):
     np.testing.assert_allclose(sent, asked, rtol=0, atol=1e-9)
 
 
-def test_a_pose_that_is_none_moves_nothing_and_is_forgotten():
+def test_an_invalid_pose_moves_nothing_and_is_forgotten():
     follower = Follower("papras_7dof")
     poses = draw_poses(follower.limb, np.random.default_rng(5), "spoilt", 60)
 
@@ -179,7 +179,7 @@ def test_a_moment_of_no_length_moves_nothing():
     assert np.abs(second).max() > 1.5 * np.abs(first).max()
 
 
-def test_who_does_not_go_on_from_the_last_answer_starts_from_rest():
+def test_a_jump_from_the_last_answer_starts_from_rest():
     follower = Follower("papras_7dof")
     limb = follower.limb
     T = limb.fk(limb.home + 0.2).homogeneous

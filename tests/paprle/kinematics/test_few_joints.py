@@ -10,6 +10,7 @@ import pytest
 from arms import shift
 from cells import spread
 from scipy.optimize import minimize
+from shared_data import require
 
 from benchmarks.returns import ARMS, DT, ON_POS, ON_ROT, follow, load, make_path
 
@@ -17,8 +18,7 @@ EXACT = 5e-5  # [m] a tenth of what any of these arms repeats
 
 
 def load_arm(name, **limits):
-    if not ARMS[name].urdf.is_file():
-        pytest.skip(f"{ARMS[name].urdf} is not here")
+    require(ARMS[name].urdf)
     robot = load(ARMS[name], **limits)
     return robot, next(iter(robot.limbs.values()))
 

@@ -20,6 +20,7 @@ from arms import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import require
 
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
@@ -163,8 +164,7 @@ def test_position_comes_first_on_a_four_joint_arm():
 
 
 def test_recorded_hand_is_tracked_by_piper_within_a_micrometre():
-    if not MOTION.exists():
-        pytest.skip(f"needs {MOTION}")
+    require(MOTION, "run make data")
     with MOTION.open() as file:
         rows = list(csv.DictReader(file))
     limb = load_limb("piper")
@@ -254,7 +254,7 @@ def test_a_target_that_no_rotation_leads_to_moves_nothing(R):
 
 
 @pytest.mark.parametrize("max_step", [-0.1, math.nan])
-def test_a_step_that_is_none_is_refused(max_step):
+def test_an_invalid_step_is_refused(max_step):
     limb = load_limb("piper")
 
     with pytest.raises(CommandError, match="ik: expected max_step of 0 or more"):

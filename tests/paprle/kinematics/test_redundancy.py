@@ -44,7 +44,7 @@ def make_fast():
     return arm, motion, [arm.limb.fk(q) for q in motion]
 
 
-def test_where_a_fast_motion_does_not_fit_the_box_position_is_kept():
+def test_a_motion_too_fast_for_the_box_keeps_its_position():
     arm, motion, path = make_fast()
 
     q = follow(make_session(arm), motion[0], path)
@@ -170,7 +170,7 @@ def test_told_the_time_a_slow_target_is_met_as_without(arm):
 
 
 @pytest.mark.parametrize("dt", [-0.1, math.nan])
-def test_a_time_that_is_none_is_refused(arm, dt):
+def test_an_invalid_time_is_refused(arm, dt):
     solver = IkSolver(arm.limb)
     with pytest.raises(CommandError, match=r"expected dt of 0 or more \[s\]"):
         solver.solve(arm.limb.fk(arm.limb.home), arm.limb.home, dt=dt)

@@ -114,7 +114,7 @@ class Held:
 
 
 @pytest.mark.parametrize("name", ["papras_7dof", "ur5e", "open_manipulator_x", "so101"])
-def test_what_is_asked_rests_ahead_of_a_command_that_is_held(name):
+def test_the_request_rests_ahead_of_a_held_command(name):
     held = Held(name, 0.9)
 
     held.go(150)
@@ -126,7 +126,7 @@ def test_what_is_asked_rests_ahead_of_a_command_that_is_held(name):
 
 
 @pytest.mark.parametrize("name", ["papras_7dof", "ur5e"])
-def test_what_is_asked_is_no_faster_than_the_joints_once_the_command_is_free(name):
+def test_a_freed_command_gets_requests_within_the_joint_speeds(name):
     held = Held(name, 0.9)
     V = held.limb.dq_max
 
@@ -151,7 +151,7 @@ def test_a_limb_that_was_drawn_near_says_what_is_left_there():
     assert not is_met
 
 
-def test_who_engages_anew_moves_nothing_however_fast_it_was():
+def test_engaging_anew_moves_nothing_after_a_fast_motion():
     driven = make("papras_7dof")
     q = load_robot("papras_7dof").home
     state = driven.anchor(pose_sample(pin.SE3.Identity()), q)

@@ -124,7 +124,7 @@ def test_few_joints_reach_the_position_and_turn_as_near_as_they_can(seed, n):
 
 
 @pytest.mark.parametrize("seed", [640, 1483, 2792, 3453])
-def test_what_few_joints_turn_does_not_hold_them_off_their_place(seed):
+def test_rotation_does_not_hold_few_joints_off_their_position(seed):
     rng = np.random.default_rng(seed)
     limb = make_arm(5, seed)
     q = draw_q(limb, rng, 0.3)

@@ -8,7 +8,12 @@ import pytest
 
 from paprle import RobotModel
 from paprle.contracts.errors import CommandError, ConfigError
-from paprle.kinematics.user_tasks import FrameTask, LinkPoses, PostureTask, TaskSolver
+from paprle.kinematics.user_tasks import (
+    FrameTask,
+    LinkKinematics,
+    PostureTask,
+    TaskSolver,
+)
 
 URDFS = Path(__file__).resolve().parents[3] / "urdf"
 
@@ -29,7 +34,7 @@ def wander(robot, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_poses_of_links_are_those_of_the_limbs(pair, seed):
     robot, hands = pair
-    links, q = LinkPoses(robot), wander(robot, seed)
+    links, q = LinkKinematics(robot), wander(robot, seed)
     links.update(q)
 
     for hand, limb in zip(hands, robot.limbs.values(), strict=True):
@@ -41,7 +46,7 @@ def test_poses_of_links_are_those_of_the_limbs(pair, seed):
 
 
 def make_tasks(robot, hands):
-    links = LinkPoses(robot)
+    links = LinkKinematics(robot)
     turned = pin.SE3(pin.exp3(np.array([0.2, -0.1, 0.3])), np.array([0.05, 0.02, 0]))
     links.update(wander(robot, 7))
     relative = links.pose(hands[0]).actInv(links.pose(hands[1]))
@@ -57,7 +62,11 @@ def make_tasks(robot, hands):
 @pytest.mark.parametrize("name", ["frame", "relative", "posture"])
 def test_jacobians_are_those_of_differences(pair, name):
     robot, hands = pair
-    task, links, q = make_tasks(robot, hands)[name], LinkPoses(robot), wander(robot, 1)
+    task, links, q = (
+        make_tasks(robot, hands)[name],
+        LinkKinematics(robot),
+        wander(robot, 1),
+    )
     links.update(q)
     _, J = task.linearise(links)
 
@@ -71,7 +80,7 @@ def test_jacobians_are_those_of_differences(pair, name):
 
 def test_the_pose_between_two_hands_is_kept_while_one_moves(pair):
     robot, hands = pair
-    links = LinkPoses(robot)
+    links = LinkKinematics(robot)
     T_one, T_other = links.pose(hands[0]), links.pose(hands[1])
     T_one_other = T_one.actInv(T_other)
     led = FrameTask(hands[0], T_one.copy())

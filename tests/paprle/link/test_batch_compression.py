@@ -45,7 +45,7 @@ def test_records_come_out_as_they_went_in_and_fit_datagrams(n, seed):
     ],
     ids=["empty", "other", "none", "short", "cut", "tail", "too many"],
 )
-def test_what_is_no_record_is_none(payload):
+def test_an_invalid_batch_has_no_records(payload):
     assert stretch(payload, SIZE, 2) == []
 
 

@@ -12,7 +12,7 @@ from paprle.contracts.operator.requests import Hands
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.recording.reader import Episode
 from paprle.testing.clock import ManualClock
 
@@ -35,7 +35,7 @@ def test_a_session_over_a_bad_network_never_stops_and_keeps_its_limits(tmp_path,
     states = [e["after"] for e in episode.events if "after" in e]
     assert "CLUTCHED" not in states
     robot = session.plan.robot.info
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min,
         q_max=robot.q_max,
         dq_max=robot.dq_max,

@@ -70,7 +70,7 @@ def test_all_arrive_once_and_in_their_order(way, seed):
     assert not both.receiving.n_lost
 
 
-def test_what_finds_no_room_is_given_up_and_counted_on_both_sides():
+def test_overflowing_messages_are_dropped_and_counted_on_both_sides():
     both = Way(bound=10)
     for k in range(50):
         both.sending.put(b"%d" % k)

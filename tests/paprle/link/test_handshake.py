@@ -9,7 +9,7 @@ from lock_step import H_NS
 from paprle.link.batch_compression import AT_ONCE
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_second_session_is_refused_with_words(session):
 
 
 def test_a_greeting_that_is_played_again_is_hardly_answered(session):
-    hello = next(data for data in session.up.seen if data[3] == Kind.HELLO)
+    hello = next(data for data in session.up.seen if data[3] == DatagramKind.HELLO)
     now, n_answers = session.clock(), 0
 
     for k in range(1000):  # within a second
@@ -77,7 +77,7 @@ def test_after_a_session_another_may_come(session):
     assert not other.refusal
 
 
-def test_who_comes_while_the_last_gate_still_brakes_is_welcomed_after_it(session):
+def test_a_client_during_the_last_gates_braking_is_welcomed_after_it(session):
     session.near.send_bye(session.clock())
     session.step(2)
     other = ask(session)
@@ -90,7 +90,7 @@ def test_who_comes_while_the_last_gate_still_brakes_is_welcomed_after_it(session
     assert not other.refusal
 
 
-def test_who_was_welcomed_by_a_host_that_began_anew_asks_again(session):
+def test_a_client_of_a_restarted_host_asks_again(session):
     session.far.close()
     other = ask(session, n=1)  # welcomed; its next word is of a session
     session.far.close()
@@ -101,7 +101,7 @@ def test_who_was_welcomed_by_a_host_that_began_anew_asks_again(session):
     assert not other.refusal
 
 
-def test_who_hears_nothing_of_its_own_session_is_not_refused_for_it():
+def test_a_silent_own_session_is_no_reason_for_a_refusal():
     session = LinkedStep()
     session.step(3)
     assert session.far.is_open
@@ -123,7 +123,7 @@ def test_who_hears_nothing_of_its_own_session_is_not_refused_for_it():
         ({"more": "x"}, "expected more None as at the robot, got x"),
     ],
 )
-def test_what_differs_between_the_hosts_is_refused_by_name(session, change, told):
+def test_a_difference_between_the_hosts_is_refused_by_name(session, change, told):
     session.far.close()
 
     other = ask(session, terms=TERMS | change)
@@ -214,7 +214,7 @@ def test_reports_reach_the_leader_although_some_are_lost():
     assert [r["event"] for r in session.near.reports] == ["ready"]
 
 
-def test_who_comes_while_the_last_records_are_fetched_is_welcomed_after_them(session):
+def test_a_client_during_the_last_fetch_is_welcomed_after_it(session):
     session.far.send("gate_ring", session.gate_status.tobytes(), session.clock())
     session.far.send_bye(session.clock())
 

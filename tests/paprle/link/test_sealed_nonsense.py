@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linked_step import LinkedStep
 
 from paprle.link.handshake import find_difference
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 DEEP = b"[" * 3000
 
@@ -49,28 +49,28 @@ def met():
     ],
     ids=lambda payload: repr(payload[:24]),
 )
-def test_a_sealed_report_that_is_none_is_counted(met, payload):
+def test_an_invalid_sealed_report_is_counted(met, payload):
     met.near.reports.clear()
     before = met.near.refused["malformed"]
 
-    tell(met, Kind.REPORT, payload, from_robot=True)
+    tell(met, DatagramKind.REPORT, payload, from_robot=True)
 
     assert met.near.refused["malformed"] == before + 1
     assert met.near.reports == []
 
 
-def test_a_report_is_heard_after_one_that_is_none(met):
+def test_a_report_after_an_invalid_one_is_read(met):
     met.near.reports.clear()
-    tell(met, Kind.REPORT, b"no JSON", from_robot=True)
+    tell(met, DatagramKind.REPORT, b"no JSON", from_robot=True)
     said = {"event": "trouble", "message": "hot", "lag": None, "what": [1]}
 
-    tell(met, Kind.REPORT, json.dumps(said).encode(), from_robot=True)
+    tell(met, DatagramKind.REPORT, json.dumps(said).encode(), from_robot=True)
 
     assert met.near.reports == [{"event": "trouble", "message": "hot", "lag": None}]
 
 
 @given(
-    st.sampled_from(sorted(set(Kind) - {Kind.BYE, Kind.HELLO})),
+    st.sampled_from(sorted(set(DatagramKind) - {DatagramKind.BYE, DatagramKind.HELLO})),
     st.binary(max_size=300)
     | st.recursive(
         st.none() | st.integers() | st.floats() | st.text(max_size=9),

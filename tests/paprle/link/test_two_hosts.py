@@ -9,7 +9,7 @@ from lock_step import AUTOMATIC, H_NS
 
 from paprle.gate.reasons import Reason, from_bits
 from paprle.link.batch_compression import squeeze
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 pytestmark = pytest.mark.long
 
@@ -110,7 +110,7 @@ def test_an_automatic_leader_goes_on_by_itself_after_it_engaged_again():
     ],
     ids=["overtaking", "doubled", "bad"],
 )
-def test_what_is_doubled_lost_or_late_is_no_jump(wire):
+def test_doubled_lost_or_late_packets_are_no_jump(wire):
     session = drive(make(**wire))
 
     session.move(300, speed=0.2).move(300, speed=-0.2)
@@ -199,7 +199,7 @@ def test_a_bad_set_point_is_counted_and_not_obeyed(far_away, values, why):
     far_away.cut().step(10)
     far_away.up.is_dead = False
     far_away.session_speaks = False
-    far_away.forge(far_away.ask(seq=10**5, **values), Kind.SETPOINT)
+    far_away.forge(far_away.ask(seq=10**5, **values), DatagramKind.SETPOINT)
     far_away.step(6)
 
     assert far_away.far.refused[why] == 1
@@ -216,7 +216,7 @@ def test_stamps_that_no_clock_has_make_nothing_young(far_away, lie, is_sealed):
     now_ns = far_away.clock() + far_away.skew_ns
     for _ in range(3):
         stamp_ns = lie if is_sealed else now_ns
-        data = far_away.near._sealer.seal(Kind.SETPOINT, payload, stamp_ns)
+        data = far_away.near._sealer.seal(DatagramKind.SETPOINT, payload, stamp_ns)
         far_away.far.receive([data], far_away.clock())
     far_away.cut().step(round((STALE + 0.02) * 1e9 / H_NS))
 
@@ -250,9 +250,7 @@ def test_a_gate_whose_stamps_lie_is_a_silent_gate(far_away, lie):
     ],
     ids=["empty", "short", "made up", "tag", "bit", "large", "again"],
 )
-def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
-    far_away, make_data, why
-):
+def test_an_old_sealed_packet_is_only_counted(far_away, make_data, why):
     captured = far_away.up.seen[-20]
     before = far_away.far.refused.copy()
 
@@ -261,7 +259,7 @@ def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
     assert far_away.far.refused - before == {why: 1}
 
 
-def test_what_was_captured_in_another_session_opens_nothing(far_away):
+def test_packets_of_another_session_open_nothing(far_away):
     far_away.far.close()
     for data in far_away.up.seen:
         far_away.far.receive([data], far_away.clock())
@@ -279,7 +277,7 @@ def test_words_of_its_own_do_not_come_back(far_away):
 
 
 def test_a_jump_of_numbers_is_refused(far_away):
-    far_away.near._sealer._sent[Kind.SETPOINT] += 2_000_000
+    far_away.near._sealer._sent[DatagramKind.SETPOINT] += 2_000_000
     far_away.step(50)
 
     assert far_away.far.refused["far ahead"] > 40
@@ -301,7 +299,7 @@ def test_set_points_beyond_twice_their_rate_are_counted_and_not_obeyed(far_away)
     before = int(far_away.at_gate["seq"])
     for k in range(1000):  # 0.5 s of ten times the rate
         change = far_away.ask(seq=before + 1 + k)
-        far_away.forge(change, Kind.SETPOINT)
+        far_away.forge(change, DatagramKind.SETPOINT)
         if k % 10 == 9:
             far_away.step()
 

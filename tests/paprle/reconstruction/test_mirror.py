@@ -176,7 +176,7 @@ def test_a_robot_that_leaps_is_taken_at_its_word_and_pauses_the_prediction():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_or_late_changes_nothing(bad):
+def test_invalid_or_late_poses_change_nothing(bad):
     own = PoseFilter()
     ask(own, 1.0)
     own.update(100 * MS, pose(0.1))
@@ -197,7 +197,7 @@ def test_the_mirror_remembers_no_more_than_it_needs():
     assert len(own.asked) < 1000
 
 
-def test_nobody_is_predicted_beyond_what_the_gate_would_brake_in():
+def test_predictions_end_at_the_braking_time_of_the_gate():
     own = PoseFilter()
     ask(own, 3.0)
     own.update(1 + 500 * MS, pose(0.5))

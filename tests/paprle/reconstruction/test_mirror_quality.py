@@ -2,7 +2,7 @@
 
 import pytest
 
-from paprle.reconstruction.mirror_quality import LinkQuality
+from paprle.reconstruction.mirror_quality import MirrorQuality
 
 MS = 1_000_000
 BEGIN = 1000 * MS
@@ -10,7 +10,7 @@ BEGIN = 1000 * MS
 
 def watch(trips_ms):
     """Return what is known of a link after some trips, one each 200 ms."""
-    quality = LinkQuality(stale_after=0.1)
+    quality = MirrorQuality(stale_after=0.1)
     for n, trip_ms in enumerate(trips_ms):
         now_ns = BEGIN + 200 * n * MS
         quality.update(now_ns, n + 1, now_ns - trip_ms * MS)
@@ -45,7 +45,7 @@ def test_a_silent_link_is_lost_whatever_it_was():
 
 
 def test_nothing_is_said_before_the_gate_has_spoken():
-    quality = LinkQuality(stale_after=0.1)
+    quality = MirrorQuality(stale_after=0.1)
     quality.update(BEGIN, 0, 0)
 
     assert not quality.describe()

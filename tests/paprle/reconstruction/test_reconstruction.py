@@ -193,7 +193,7 @@ def test_after_a_stall_it_catches_up_and_never_runs_ahead_of_the_hand(rate, seed
     assert np.min(near, axis=0).max() < 0.02, "it is beside where the hand was"
 
 
-def test_what_is_not_usable_begins_anew_at_rest():
+def test_a_stream_after_unusable_samples_begins_at_rest():
     stream = Stream()
     stream.run(stream.arrivals(2.0), 2.0)
     stream.made.follow(stream.view, [stream.seq], [False], 2_000_000_000)
@@ -301,7 +301,7 @@ def test_only_the_slow_ones_of_a_group_are_reconstructed():
         ("ordered", 200.0, "ordered"),
     ],
 )
-def test_who_is_reconstructed_and_how(samples, rate, policy):
+def test_the_policy_of_reconstruction_follows_from_the_leader(samples, rate, policy):
     info = slow(rate, sampling=Sampling("ordered"))
 
     assert choose_policy(info, samples) == policy

@@ -45,7 +45,7 @@ def test_latest_samples_never_go_back_in_time(order):
     assert queue.refused["late"] == len(order) - len(newest)
 
 
-def test_what_the_motion_has_passed_comes_too_late():
+def test_a_waypoint_behind_the_motion_is_too_late():
     queue = Waypoints("ordered")
     for k in (0, 1, 3):
         add(queue, k)

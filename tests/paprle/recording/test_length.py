@@ -106,7 +106,7 @@ def make_live(demo):
     return ticks, gate
 
 
-def test_what_the_demo_records_takes_at_most_half_a_gigabyte_an_hour(demo, tmp_path):
+def test_an_hour_of_the_demo_takes_at_most_half_a_gigabyte(demo, tmp_path):
     ticks, gate = make_live(demo)
     header = dict(demo.header) | {"config": dict(demo.config), "urdf": demo.urdf}
     empty, full = (tmp_path / f"episode_00000{i}.mcap" for i in range(2))

@@ -26,7 +26,9 @@ def read_manifest(folder):
     ],
     ids=lambda end: end["event"],
 )
-def test_what_an_end_says_stands_in_manifest_and_info(make, run, rings, tmp_path, end):
+def test_the_shortage_at_the_end_is_in_manifest_and_info(
+    make, run, rings, tmp_path, end
+):
     recorder = make()
     _, _, now = run(recorder, 4, end="")
     rings[0].push_event(**end, short=[OUT, LATE], t_ns=now)

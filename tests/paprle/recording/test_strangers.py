@@ -121,7 +121,7 @@ def test_a_manifest_of_other_types_is_our_error(tmp_path, header, manifest):
         Episode.open(path)
 
 
-def test_what_a_file_says_never_steers_the_terminal(tmp_path, header, capsys):
+def test_text_of_a_file_never_steers_the_terminal(tmp_path, header, capsys):
     path = tmp_path / "episode_000000.mcap"
     forge(path, header | {"task": "\x1b]0;pwn\x07\x1b[31mred \u202e", "env": "a\x9bb"})
 
@@ -230,7 +230,7 @@ def test_a_person_who_says_yes_gets_the_env_of_the_file(tmp_path, header):
 
 
 @pytest.mark.parametrize("word", ["--dry-run", "env=kinematic"])
-def test_nobody_is_asked_where_nothing_real_may_move(
+def test_no_confirmation_is_asked_in_a_simulation(
     tmp_path, header, capsys, monkeypatch, word
 ):
     path = tmp_path / "episode_000000.mcap"

@@ -212,7 +212,7 @@ def test_a_stick_held_against_a_wall_winds_nothing_up():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_move_nothing(bad):
+def test_invalid_numbers_move_nothing(bad):
     device = Device()
 
     device.move([bad] * 7)

@@ -63,7 +63,7 @@ def moved(xyz=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0), T=TAG):
     return pin.SE3(pin.rpy.rpyToMatrix(*rpy) @ T.rotation, T.translation + xyz)
 
 
-def test_what_is_seen_first_moves_nothing_and_its_motion_is_the_limbs():
+def test_the_first_sight_moves_nothing_and_its_motion_moves_the_limb():
     limb = Limb()
     np.testing.assert_allclose(limb.run(0.5, TAG)[-1], HOME[rig.ARM], atol=1e-12)
 
@@ -140,7 +140,7 @@ def test_an_object_that_an_operator_drags_is_followed_and_let_go_of_when_taken_a
     np.testing.assert_allclose(drag((0.9, 0.9, 0.9), 0.5), rested, atol=1e-12)
 
 
-def test_numbers_that_are_none_are_not_followed():
+def test_invalid_numbers_are_not_followed():
     limb = Limb()
     limb.run(0.1, TAG)
     broken = tell(TAG)

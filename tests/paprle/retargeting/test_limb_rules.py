@@ -166,7 +166,7 @@ def test_each_source_of_a_limb_drives_it_by_the_rule_that_fits_it():
     )
 
 
-def test_where_joints_begin_counts_only_while_they_drive():
+def test_the_start_of_joints_counts_only_while_they_drive():
     pad = LeaderInfo(limbs=("pad",), emits="axes", axes={"pad": ("x", "y", "z")})
     group = merge_leaders({"pad": pad, "twin": RECORDED})
     rules = {"left": LimbRuleSettings(from_=("pad", "twin"))}

@@ -184,7 +184,7 @@ def test_a_camera_is_where_it_was_asked_to_be_to_the_nanometre_however_late_it_t
     assert np.linalg.norm(off, axis=1).max() < 2e-9
 
 
-def test_what_is_said_of_its_ik_counts_where_a_camera_looks():
+def test_ik_settings_of_a_limb_apply_to_a_camera_limb():
     said = IkSettings(limbs={"camera": LimbIkSettings(rotation_weight=0.3)})
     settings = RetargetSettings(
         limbs={"arm": LimbRuleSettings(from_="hand"), "camera": rig.LOOK}
@@ -301,7 +301,7 @@ def test_a_stick_zooms_and_what_it_did_wears_off():
         ({"of": "arm", "zoom": "hand/z"}, "zoom: expected a leader's limb and its"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_refused(asked, says):
+def test_missing_names_are_refused(asked, says):
     with pytest.raises(ConfigError, match=says):
         rig.pair(LimbRuleSettings(rule="look_at", **asked))
 

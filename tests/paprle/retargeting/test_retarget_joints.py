@@ -67,7 +67,7 @@ def test_joints_that_are_not_there_hold(q):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
+def test_undriven_joints_stay_as_the_ik_leaves_them(seed):
     rng = np.random.default_rng(seed)
     robot = load_robot("papras_7dof_2arm")
     driven = robot.limbs["left"].joint_names[:3]
@@ -159,7 +159,7 @@ def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
         ),
     ],
 )
-def test_what_was_chosen_is_said_aloud(robot, leader, keys, said):
+def test_the_description_names_the_chosen_mapping(robot, leader, keys, said):
     assert make(robot, leader, **keys).describe() == said
 
 

@@ -8,6 +8,7 @@ import time
 import pytest
 from public_robots import PUBLIC
 from retargeting import load_robot
+from shared_data import require
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
@@ -72,9 +73,7 @@ def list_limbs(robot: str) -> list[LimbInfo]:
         return make_limbs(NAMED[robot])
     if robot in ROBOTS:
         return list(load_robot(robot).info.limbs)
-    urdf = PUBLIC / BARE[robot]
-    if not urdf.is_file():
-        pytest.skip(f"{urdf} is not here")
+    urdf = require(PUBLIC / BARE[robot])
     return [
         LimbInfo(
             name=limb.name,

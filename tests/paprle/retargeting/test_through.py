@@ -115,7 +115,7 @@ def test_a_follower_that_stays_pushes_back_through_the_robots_lever_arms(plan):
         ((*WORDS, "retarget.through=3"), "retarget.through: unknown name '3'"),
     ],
 )
-def test_what_cannot_stand_for_a_leader_is_refused(words, message):
+def test_an_impossible_stand_in_for_a_leader_is_refused(words, message):
     with pytest.raises(ConfigError, match=message):
         make_plan(resolve(words))
 

@@ -9,7 +9,7 @@ from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.retargeting.retarget import Retargeting
-from paprle.retargeting.rules.windup import Standing, draw_back
+from paprle.retargeting.rules.windup import PushResponse, draw_back
 
 SPEED = 0.2
 STICK = LeaderInfo(
@@ -92,7 +92,7 @@ def test_a_limb_that_comes_back_faster_than_its_stick_leaves_the_target_alone():
         T[0, 3] = x
         return T
 
-    x, standing, speeds = 0.10, Standing(at(0.0), at(0.0)), np.array([0.2, 0.8])
+    x, standing, speeds = 0.10, PushResponse(at(0.0), at(0.0)), np.array([0.2, 0.8])
     for k in range(20):
         reached = at(-0.01 * k)  # [m], a metre a second
         step = np.array([-0.002, 0.0, 0.0, 0.0, 0.0, 0.0])

@@ -85,7 +85,7 @@ def test_no_common_setting_lifts_what_a_joint_needs(tmp_path):
         ('jerk="high"', {}, "joint pan: jerk: expected a number, finite, got 'high'"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_key(tmp_path, of_pan, limits, message):
+def test_a_wrong_limit_is_reported_with_its_key(tmp_path, of_pan, limits, message):
     with pytest.raises(ConfigError) as error:
         make(tmp_path, of_pan, **limits)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from public_robots import PUBLIC
+from shared_data import require
 
 from paprle.contracts.settings.core import GripperSettings, LimbSettings, RobotSettings
 from paprle.robot import RobotModel
@@ -113,7 +114,7 @@ FLANGE = (
 
 
 @pytest.mark.parametrize("home, n_pairs", [(0.0, 0), (1.5, 1)])
-def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
+def test_bodies_fixed_to_neighbours_may_touch_at_their_joint(
     tmp_path: Path, home: float, n_pairs: int
 ) -> None:
     # two balls beside a joint: fixed to its links, they touch at 0 and not at 1.5
@@ -139,7 +140,7 @@ def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
     )
 
 
-def test_what_touches_at_home_with_two_joints_between_is_checked(
+def test_bodies_two_joints_apart_that_touch_at_home_are_checked(
     tmp_path: Path,
 ) -> None:
     far = link("base", BALL, xyz="3.1 0 0")  # touches the tip of a stretched arm only
@@ -217,9 +218,7 @@ def test_links_with_meshes_alone_are_named(
 
 @pytest.mark.long
 def test_touch_and_clearance_agree_on_a_public_robot() -> None:
-    path = PUBLIC / "baxter_description/urdf/baxter.urdf"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
+    path = require(PUBLIC / "baxter_description/urdf/baxter.urdf")
     robot = RobotModel.from_urdf(path)
     qs = np.random.default_rng(0).uniform(robot.q_min, robot.q_max, (100, 17))
 

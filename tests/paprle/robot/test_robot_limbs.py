@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from public_robots import PUBLIC, SHARED
+from shared_data import require
 
 from paprle.robot.discovery.limbs import FoundLimb, find_limbs, name_limbs
 from paprle.robot.urdf import read_urdf
 
 
 def limbs_of(path: Path) -> dict[str, FoundLimb]:
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
+    require(path, "pip install example-robot-data, or make data")
     return {limb.name: limb for limb in find_limbs(read_urdf(path))}
 
 
@@ -149,7 +149,7 @@ def test_names_the_limbs_of_public_robots(path: str, names: str) -> None:
     ],
 )
 def test_names_the_limbs_of_shared_robots(path: str, names: str) -> None:
-    assert list(limbs_of(SHARED / path)) == names.split()
+    assert list(limbs_of(SHARED / "urdf" / path)) == names.split()
 
 
 def test_a_hand_of_many_motors_is_no_gripper_but_a_doubt() -> None:

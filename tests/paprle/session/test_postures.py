@@ -16,7 +16,7 @@ from benchmarks.branches import follow, make_motion
 from paprle.contracts.settings.core import GateSettings, IkSettings, SceneBodySettings
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import pose_to_row, row_to_pose
-from paprle.session.postures import Postures, Wanted
+from paprle.session.postures import PostureGoal, Postures
 
 pytestmark = pytest.mark.long
 
@@ -89,13 +89,13 @@ def test_an_arm_with_joints_to_spare_begins_where_ticks_follow_all_of_a_path(see
     postures = Postures(robot, GateSettings(), IkSettings())
     T, home = {"arm": row_to_pose(path[0, 1:])}, robot.home
 
-    start = postures.find_start(Wanted(home, home, T, {"arm": path}, {}, False))
+    start = postures.find_start(PostureGoal(home, home, T, {"arm": path}, {}, False))
 
     assert start.choices["arm"].share == 1.0
     assert follow(robot, limb, path, limb.take(start.q)) > 0.995
 
 
-def test_what_no_posture_reaches_is_told_to_operator_and_recorder(lock_step):
+def test_an_unreachable_pose_is_reported_to_operator_and_recorder(lock_step):
     away = PATH.copy()
     away[len(away) // 2 :, 1] += 3.0
     session = lock_step(replace(PLAYER, path={"hand": away}), mode="absolute")
@@ -268,7 +268,7 @@ def test_a_way_through_a_body_is_no_way(lock_step):
     assert "would touch 'body'" in blocked.obstacle
 
 
-def test_what_is_slow_is_done_beside_the_tick(lock_step):
+def test_slow_work_runs_beside_the_tick(lock_step):
     session = lock_step(PLAYER, mode="absolute")
     session.start, session.T_hand = True, LIMB.fk(Q_0)
     aside = session.core.motion.aside

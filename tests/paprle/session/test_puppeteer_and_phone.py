@@ -112,7 +112,7 @@ def test_both_drive_their_own_arm(whole):
 @pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize(("lost", "fault"), FAULTS)
-def test_what_one_of_them_loses_is_no_bit_of_the_other_arms_path(
+def test_a_fault_of_one_leader_changes_no_bit_of_the_other_arms_path(
     monkeypatch, whole, lost, fault
 ):
     (other,) = set(DRIVES) - {lost}

@@ -125,7 +125,7 @@ def test_each_drives_its_own_limb(whole):
 
 
 @pytest.mark.parametrize("killed", LIMBS)
-def test_who_is_killed_takes_his_own_limb_and_no_bit_of_the_others(
+def test_a_killed_leader_stops_its_own_limb_and_changes_no_bit_of_the_others(
     monkeypatch, recorded, whole, killed
 ):
     session = ThreeLimbs(monkeypatch, recorded)

@@ -132,7 +132,9 @@ def several():
 
 @pytest.mark.long
 @pytest.mark.parametrize("lost", LIMBS)
-def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
+def test_a_dead_leader_stops_its_own_limb_and_changes_no_bit_of_the_others(
+    several, lost
+):
     whole, less = several().drive(), several().drive()
     less.silent.add(lost)
     n_braked = int(BRAKING * 1e9 / H_NS) + 1
@@ -222,7 +224,7 @@ def test_a_limb_that_is_held_before_the_start_does_not_move(several):
         ("file", 2),
     ),
 )
-def test_nobody_else_is_held_however_ticks_and_gate_take_turns(
+def test_a_lost_leader_holds_no_other_limb_in_any_order_of_ticks(
     several, lost, gate_after_ms
 ):
     session = several().drive()

@@ -146,7 +146,7 @@ def test_the_dead_man_is_never_delayed():
     assert session.state == "CLUTCHED"
 
 
-def test_what_was_said_before_letting_go_is_forgotten():
+def test_samples_from_before_letting_go_are_forgotten():
     session = Seldom().engage()
     drive(session, 100)
     session.engaged = False
@@ -195,7 +195,7 @@ def test_a_stick_moves_the_arm_and_its_switches_are_counted():
 
 
 @pytest.mark.parametrize("bad", [1.5, np.inf, -np.inf, np.nan])
-def test_deflections_that_are_none_are_refused_and_counted(bad):
+def test_invalid_deflections_are_refused_and_counted(bad):
     session = Stick().engage()
     q = session.q_cmd
     session.u = np.full(7, bad)

@@ -8,7 +8,7 @@ import pytest
 
 from paprle.contracts.types import SessionState
 from paprle.ipc.records import Request
-from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
+from paprle.session.states import EPISODE_STATES, REQUESTS, SessionEvent, step_state
 
 STORIES = {
     "an episode": "INIT READY HOMING ARRIVED WAITING START ALIGNING ALIGNED ENGAGED "
@@ -22,7 +22,7 @@ STORIES = {
     "RESETTING ABORT WAITING",
     "after a stop": "STOPPED RESET WAITING HOME RESETTING",
 }
-ALWAYS = {Event.STOP: "STOPPED", Event.QUIT: "CLOSING"}
+ALWAYS = {SessionEvent.STOP: "STOPPED", SessionEvent.QUIT: "CLOSING"}
 MOVING = {"HOMING", "ALIGNING", "ENGAGED", "RESETTING"}
 
 
@@ -34,14 +34,14 @@ def tell():
         for before, event, after in zip(
             words[::2], words[1::2], words[2::2], strict=False
         ):
-            told[SessionState[before], Event[event]] = SessionState[after]
+            told[SessionState[before], SessionEvent[event]] = SessionState[after]
     return told
 
 
 @pytest.mark.parametrize("state", SessionState)
 def test_states_follow_the_stories_and_nothing_else(state):
     told = tell()
-    for event in set(Event) - set(ALWAYS):
+    for event in set(SessionEvent) - set(ALWAYS):
         assert step_state(state, event) is told.get((state, event), state)
 
 

@@ -10,7 +10,7 @@ from lock_step import PIPER, make_progress
 from paprle.contracts.settings.core import SceneBodySettings
 from paprle.contracts.types import SessionState
 from paprle.recording.shortage import describe_distance
-from paprle.tracking.looks import LOOK_NS, History, make_look
+from paprle.tracking.looks import LOOK_NS, LookHistory, make_look
 
 WALL = {"wall": {"shape": "box", "size": [0.1, 2.0, 2.0], "xyz": [0.45, 0.0, 0.0]}}
 LOOK = LOOK_NS // 5_000_000  # ticks
@@ -180,7 +180,7 @@ def test_an_arm_that_hangs_by_its_sag_comes_along_and_one_that_hangs_more_does_n
     assert session.watch.session.is_most == (abs(share) > 1.0)
 
 
-def test_what_the_robot_is_kept_clear_of_is_named_with_its_limb(lock_step):
+def test_the_body_that_the_robot_avoids_is_named_with_its_limb(lock_step):
     scene = {name: SceneBodySettings(**body) for name, body in WALL.items()}
     session = lock_step(scene=scene).engage().track(scene)
     drive(session, (1.0, 0.0, 0.0), 400, 0.2)
@@ -206,7 +206,7 @@ def test_a_pause_is_a_clutch_or_a_silence(lock_step):
 def test_looks_of_another_engagement_are_forgotten(lock_step):
     session = lock_step().engage()
     tick, status = session.layout.tick, session.status
-    record, history = np.zeros((), tick), History()
+    record, history = np.zeros((), tick), LookHistory()
     states = [SessionState.ENGAGED] * 3 + [SessionState.CLUTCHED] + [2 * LOOK_NS]
     seen = []
     for k, state in enumerate(states[:4]):

@@ -122,7 +122,7 @@ def test_its_notice_says_whose_socket_it_is(words, expected):
     assert notice.overrides == [f"{part}.interface=emucan", channel]
 
 
-def test_a_motion_that_is_none_is_refused():
+def test_an_unknown_motion_is_refused():
     with pytest.raises(ValueError, match="motion: expected still, sines"):
         build("motion=dance")
 

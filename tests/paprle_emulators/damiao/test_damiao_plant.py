@@ -121,7 +121,7 @@ def test_a_knock_moves_a_joint_which_comes_back():
     assert abs(plant.q[0] - begin[0]) < 0.006
 
 
-def test_somebody_holds_the_arm_until_its_motors_do():
+def test_a_hand_holds_the_arm_until_its_motors_do():
     plant = make("yam")
     plant.is_held, begin = True, plant.q.copy()
 

@@ -244,7 +244,7 @@ def test_the_emulator_ends_cleanly(config, number):
         (["leader={config}", 'fault={{"fault":"x"}}'], "fault: expected one of"),
     ],
 )
-def test_what_cannot_be_started_says_why(config, words, message, capfd):
+def test_a_failed_start_prints_its_reason(config, words, message, capfd):
     assert main([word.format(config=config) for word in words]) == 2
     assert message in capfd.readouterr().err
 

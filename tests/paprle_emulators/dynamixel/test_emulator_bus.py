@@ -66,7 +66,7 @@ def test_ping_tells_the_model(port):
     assert SDK.ping(port, 8)[0] == 1190
 
 
-def test_nobody_answers_for_a_servo_that_is_not_there(port):
+def test_an_absent_servo_does_not_answer(port):
     assert SDK.ping(port, 3)[1] == COMM_RX_TIMEOUT
 
 
@@ -162,7 +162,7 @@ def test_a_registered_write_waits_for_its_action(port):
         (MODE, 4, 1, 0),
     ],
 )
-def test_what_may_not_be_written_is_refused_with_its_number(
+def test_a_forbidden_write_is_refused_with_its_error_number(
     port, address, value, size, error
 ):
     before = SDK.readTxRx(port, 1, 0, 150)[0][:120]

@@ -201,7 +201,7 @@ def test_work_of_the_motor_is_what_the_joint_gains():
     assert arm.motor_work[0] == pytest.approx(kinetic, rel=0.02)
 
 
-def test_what_a_urdf_says_of_friction_wins_over_the_servo(links):
+def test_friction_of_a_urdf_wins_over_the_servo(links):
     drives = make_arm(links).drives
 
     assert drives.viscous == pytest.approx(links.damping)

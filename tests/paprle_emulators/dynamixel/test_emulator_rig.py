@@ -358,7 +358,7 @@ def test_every_shipped_puppeteer_can_be_emulated():
             assert np.abs(q - hand).max() < 0.1, (path.stem, name)
 
 
-def test_what_describes_no_rig_is_refused(tmp_path):
+def test_a_yaml_without_servos_is_refused(tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text("type: keyboard\n")
     with pytest.raises(ValueError, match="expected limbs with servos"):

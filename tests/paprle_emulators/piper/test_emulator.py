@@ -122,7 +122,7 @@ def test_waiting_for_a_frame_ends(arm, bus):
     assert bus.recv(0.0) is None
 
 
-def test_nobody_there_is_an_error(tmp_path):
+def test_an_absent_arm_is_an_error(tmp_path):
     with pytest.raises(can.CanInitializationError, match="no emulated arm"):
         can.Bus(channel=str(tmp_path / "none"), interface="emucan")
 

@@ -29,6 +29,6 @@ def test_protobuf_reads_every_number_of_a_message():
     assert read(found.Head) == pytest.approx(head, rel=1e-6)
 
 
-def test_what_is_absent_is_no_byte():
+def test_an_absent_field_has_no_bytes():
     assert encode(HandUpdate()) == b""
     assert not messages.HandUpdate.FromString(encode(HandUpdate())).HasField("Head")

@@ -18,7 +18,7 @@ from paprle_lab.acceptance.kit import Run
 from paprle_lab.acceptance.person import Quit
 from paprle_lab.acceptance.privacy import clean, clean_setting
 from paprle_lab.acceptance.report import (
-    Report,
+    AcceptanceReport,
     find_emulated,
     find_names,
     find_settings,
@@ -120,7 +120,7 @@ def make_report(run, **others):
         "n_unconfirmed": 3,
         "is_whole": run.is_whole,
     }
-    return Report(**values | others)
+    return AcceptanceReport(**values | others)
 
 
 def test_a_report_states_every_figure_criterion_verdict_and_reason(tmp_path):

@@ -9,8 +9,8 @@ import pytest
 from planted_rigs import make_kit
 
 from paprle.contracts.types import LeaderInfo
-from paprle_lab.acceptance.check import Recorded
-from paprle_lab.acceptance.led import Loss, find_silence, judge_loss
+from paprle_lab.acceptance.check import SessionOutcome
+from paprle_lab.acceptance.led import ConnectionLoss, find_silence, judge_loss
 from paprle_lab.acceptance.recorded import check_end, check_latency, check_recording
 
 H = 0.005  # [s]
@@ -28,7 +28,7 @@ def make_loss(rest=0.2, state="CLUTCHED", moving_from=0.0, drift=0.0, after=0.0)
     gate["q_meas"][:, 1] = drift * np.clip(t - LOST, 0.0, None)
     gate["q_meas"][:, 2] = after * np.clip(t - BACK, 0.0, None)
     episode = SimpleNamespace(gate=gate, header={"gate_period": H})
-    return Loss(
+    return ConnectionLoss(
         at_ns=int(1e9 * LOST),
         back_ns=int(1e9 * BACK),
         shown=("CLUTCHED · leader lost",),
@@ -88,7 +88,7 @@ def record(**changes):
             "command_to_motion": {"p50": 8.0, "p99": 9.0},
         },
     }
-    return Recorded(
+    return SessionOutcome(
         code=changes.pop("code", 0), entry=entry | changes, shown=["ended: quit"]
     )
 

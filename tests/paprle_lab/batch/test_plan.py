@@ -34,7 +34,7 @@ def test_each_combination_is_a_cell_and_the_last_axis_turns_quickest(tmp_path):
 
 
 @pytest.mark.sim
-def test_what_a_world_draws_at_random_is_drawn_by_the_seed(tmp_path):
+def test_random_draws_of_a_world_follow_the_seed(tmp_path):
     plan = plan_of(tmp_path, worlds=["kinematic", "mujoco"], seeds=[4, 7])
 
     words = {(c.world, c.seed): c.words for c in Cells(plan)}
@@ -100,7 +100,7 @@ def test_another_file_or_setting_is_another_plan(tmp_path):
         ({"networks": []}, "plan.networks"),
     ],
 )
-def test_what_is_wrong_with_a_plan_is_said(tmp_path, data, message):
+def test_mistakes_of_a_plan_are_reported(tmp_path, data, message):
     with pytest.raises(ConfigError, match=message.replace("*", r"\*")):
         plan_of(tmp_path, **data)
 

@@ -85,6 +85,6 @@ def test_an_empty_picture_has_no_board():
         ({"family": "qr"}, "expected a family of aruco_4x4_50"),
     ],
 )
-def test_a_board_that_is_none_is_refused(words, told):
+def test_an_invalid_board_is_refused(words, told):
     with pytest.raises(ConfigError, match=told):
         Board(**words)

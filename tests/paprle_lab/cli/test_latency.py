@@ -59,7 +59,7 @@ def test_another_rig_does_not_carry_it(site, part):
     assert resolve(WORDS).record.latency is None
 
 
-def test_what_a_film_told_joins_what_a_session_told(site):
+def test_latencies_of_a_film_join_those_of_a_session(site):
     write(site)
     write(site, {"photon_to_photon": 0.12})
 

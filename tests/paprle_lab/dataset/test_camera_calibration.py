@@ -30,7 +30,7 @@ def test_an_uncalibrated_camera_has_no_entries():
     assert describe_calibration({}) == {}
 
 
-def test_what_recordings_do_not_share_is_left_out():
+def test_differing_calibrations_of_recordings_are_left_out():
     first = {"cameras": {"wrist": CAMERA, "front": CAMERA}}
     moved = CAMERA | {"link": "base"}
     other = {"cameras": {"wrist": CAMERA, "front": moved}}

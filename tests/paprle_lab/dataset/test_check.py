@@ -82,7 +82,7 @@ def test_a_camera_that_comes_late_is_told_by_how_much():
     assert find_delay(seen, speed, 15) == -6
 
 
-def test_what_is_not_alike_tells_no_delay():
+def test_unlike_signals_have_no_delay():
     rng = np.random.default_rng(2)
 
     assert find_delay(rng.random(300), rng.random(300), 15) is None

@@ -46,7 +46,7 @@ def count_images(root, number):
         return len(list(file.decode(file.streams.video[0])))
 
 
-def test_what_was_not_kept_is_left_out_and_named(tmp_path):
+def test_discarded_episodes_are_left_out_and_named(tmp_path):
     folder = tmp_path / "recorded"
     write_episode(folder, 0.6)
     write_episode(folder, 0.6, discard=True)
@@ -275,7 +275,7 @@ def test_a_disk_that_cannot_be_written_is_an_error_and_pieces_stay(tmp_path):
 
 
 @pytest.mark.parametrize("duration", ["a while", None, [1], float("nan"), -1.0])
-def test_a_duration_that_is_none_spoils_only_the_progress(duration, tmp_path):
+def test_an_invalid_duration_spoils_only_the_progress(duration, tmp_path):
     path = write_episode(tmp_path / "recorded", 0.6)
     manifest = path.with_suffix(".json")
     values = json.loads(manifest.read_text()) | {"duration": duration}

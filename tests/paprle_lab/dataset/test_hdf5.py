@@ -66,7 +66,7 @@ def test_later_recordings_get_the_next_numbers(made):
         assert file["observations/qvel"][0, 0] == pytest.approx(0.1)
 
 
-def test_what_each_pixel_shows_is_kept_to_the_last_bit(tmp_path):
+def test_segmentation_ids_are_kept_to_the_last_bit(tmp_path):
     write_episode(tmp_path / "recorded", 0.6, ids=("what",))
     create([tmp_path / "recorded"], tmp_path / "set", "hdf5")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paprle.observation.columns import unwrap_rotation
 from paprle.recording.video.pictures import RecordedPicture
-from paprle_lab.dataset.film import Film
+from paprle_lab.dataset.film import OrderedPictures
 from paprle_lab.dataset.series import Series
 
 
@@ -52,7 +52,7 @@ def test_the_neighbours_of_an_instant_are_the_nearest_usable_samples(blocks, ins
             assert around.after is None or around.after_ns == after[0]
 
 
-def test_what_cannot_be_used_is_counted_and_repeats_are_not():
+def test_unusable_samples_are_counted_and_repeats_are_not():
     series = make([[(1, True), (1, True), (3, True), (2, True), (4, False)]])
 
     assert series.find(5).before_ns == 3
@@ -61,7 +61,9 @@ def test_what_cannot_be_used_is_counted_and_repeats_are_not():
 
 def film(stamps, size=(2, 2)):
     image = np.zeros((2, 2, 3), np.uint8)
-    return Film(iter([RecordedPicture(stamp, image) for stamp in stamps]), size)
+    return OrderedPictures(
+        iter([RecordedPicture(stamp, image) for stamp in stamps]), size
+    )
 
 
 def test_the_nearest_picture_is_picked_and_the_rest_counted():
@@ -80,7 +82,7 @@ def test_the_nearest_picture_is_picked_and_the_rest_counted():
 )
 def test_pictures_that_are_broken_or_go_back_are_left_out(bad):
     image = np.zeros((2, 2, 3), np.uint8)
-    one = Film(
+    one = OrderedPictures(
         iter([RecordedPicture(10, image), bad, RecordedPicture(20, image)]), (2, 2)
     )
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from paprle.contracts.types import GateState
 from paprle.gate.reasons import Reason
-from paprle.oracle import CommandJudge, Limits, check_commands
+from paprle.oracle import CommandJudge, JudgedLimits, check_commands
 from paprle_lab.evaluation import store
 from paprle_lab.evaluation.episode import measure_source
 from paprle_lab.evaluation.itv import resample_by_arc_length
 from paprle_lab.evaluation.metrics import SpanFinder, find_spans
-from paprle_lab.evaluation.store import Column, Store, Thinned
+from paprle_lab.evaluation.store import NumberColumn, Store, Thinned
 
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 ANY = settings(max_examples=4, deadline=None, suppress_health_check=SLOW)
@@ -99,7 +99,7 @@ def test_stretches_do_not_depend_on_where_flags_are_cut(seed, sizes):
 @given(seed=st.integers(0, 1000), sizes=st.lists(st.integers(1, 60), min_size=1))
 def test_the_oracle_judges_pieces_as_it_judges_the_whole(seed, sizes):
     random = np.random.default_rng(seed)
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=np.full(2, -1.0), q_max=np.full(2, 1.0), dq_max=np.full(2, 1.0),
         ddq_max=np.full(2, 10.0), h=0.01, joint_names=("a", "b"),
     )  # fmt: skip
@@ -124,7 +124,7 @@ def test_the_oracle_judges_pieces_as_it_judges_the_whole(seed, sizes):
     percent=st.sampled_from([0, 1, 50, 95, 99, 100]),
 )
 def test_ranks_among_more_values_than_are_sorted_at_once_are_exact(values, percent):
-    column = Column()
+    column = NumberColumn()
     for value in np.array_split(values, 7):
         column.append(value)
 

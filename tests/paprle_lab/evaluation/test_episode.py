@@ -55,7 +55,7 @@ def test_every_promised_figure_is_there(make_episode):
     assert entry["worst_limb"] == "arm"
 
 
-def test_what_the_limits_cost_is_told_apart(make_episode):
+def test_errors_caused_by_limits_are_listed_apart(make_episode):
     def limit(at):
         at.gate["reasons"][600:1000] |= 1 << Reason.ACCELERATION
         at.gate["q_des"][600:1000] += 0.05
@@ -268,7 +268,7 @@ def test_a_missing_file_says_so(tmp_path):
     assert "none.mcap" in entry["error"]
 
 
-def test_what_no_posture_reaches_and_where_another_helped_is_noted_once():
+def test_unreachable_poses_and_changed_postures_are_noted_once():
     stuck = {"event": "stuck_in_reach", "limb": "arm", "cause": "joint4 at its limit"}
     missed = {"event": "posture", "limb": "arm", "of": 2, "reached": 0.651}
     whole = {"event": "posture", "limb": "left", "of": 4, "reached": 1.0}

@@ -97,7 +97,7 @@ def test_a_host_that_began_to_count_anew_is_counted_from_there():
     [None, 5, [None], [[1, 2]], [["a"] * 8], [[10**400] * 8], [[1, 0, True] * 3]],
     ids=str,
 )
-def test_rows_that_are_none_are_left_out(rows):
+def test_invalid_rows_are_left_out(rows):
     errors = FarErrors()
 
     errors.take(tell(rows, missing="many", streams={"captures": 7, "words": {}}))

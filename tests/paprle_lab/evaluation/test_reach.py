@@ -141,7 +141,7 @@ def test_a_joint_at_V_is_named_as_such(make_episode):
         (Reason.ACCELERATION, "acceleration"),
     ],
 )
-def test_what_the_gate_held_back_is_named_by_its_reason(make_episode, reason, cause):
+def test_a_shortfall_of_the_gate_is_named_by_its_reason(make_episode, reason, cause):
     def hold(at):
         at.gate["reasons"][600:1000] |= 1 << reason
         at.gate["q_des"][600:1000, 0] += 0.05
@@ -189,7 +189,7 @@ def test_a_delay_by_J_alone_is_no_shortage(make_episode):
     assert reach["reached_percent"] == 100.0
 
 
-def test_what_a_limit_held_back_is_not_counted_as_J_while_it_is_in_the_mean(
+def test_a_limits_shortfall_in_the_mean_is_not_counted_as_J(
     make_episode,
 ):
     def hold(at):

@@ -80,7 +80,7 @@ def test_a_gap_in_the_recording_is_no_leap(rows):
 
 
 @pytest.mark.parametrize("h", [None, H])
-def test_what_is_not_known_is_none(rows, h):
+def test_unknown_figures_are_none(rows, h):
     gate, robot = rows
     gate["q_cmd"] = 0.0  # nothing moves
 

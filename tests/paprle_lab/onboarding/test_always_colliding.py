@@ -32,7 +32,7 @@ def write_arm(folder: Path, radius: float) -> Path:
     return path
 
 
-def test_what_is_never_clear_of_each_other_is_ignored_and_told(tmp_path: Path) -> None:
+def test_links_that_always_overlap_are_ignored_and_reported(tmp_path: Path) -> None:
     """A Baxter's shoulder held its elbow still: its run was 46 mm off."""
     report = write_new_robot(write_arm(tmp_path, 0.0385), tmp_path / "out")
 
@@ -43,7 +43,7 @@ def test_what_is_never_clear_of_each_other_is_ignored_and_told(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("radius", [0.03, 0.02])
-def test_what_comes_clear_is_kept_apart(tmp_path: Path, radius: float) -> None:
+def test_links_that_come_clear_are_kept_apart(tmp_path: Path, radius: float) -> None:
     report = write_new_robot(write_arm(tmp_path, radius), tmp_path / "out")
 
     assert not [doubt for doubt in report.doubts if "drawn so thick" in doubt]

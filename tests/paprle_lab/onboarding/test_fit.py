@@ -75,7 +75,9 @@ def test_links_that_lie_open_stay_whole(tree: Urdf) -> None:
 
 
 @pytest.mark.long
-def test_what_never_touches_is_left_out_though_its_bodies_overlap(tree: Urdf) -> None:
+def test_meshes_that_never_touch_are_left_out_though_their_bodies_overlap(
+    tree: Urdf,
+) -> None:
     # a ring about the axis, and a post within it: every posture, but no mesh, overlaps
     ring = np.concatenate(
         [
@@ -120,7 +122,7 @@ def test_room_that_is_lost_in_a_narrow_band_is_seen(tmp_path: Path) -> None:
     assert not found.blocked
 
 
-def test_what_one_joint_never_takes_apart_is_told(tmp_path: Path) -> None:
+def test_meshes_that_one_joint_never_parts_are_reported(tmp_path: Path) -> None:
     # a knob on the last link, a millimetre above a plate, and within it now and then
     text = "".join(f'<link name="l{i}"/>' for i in range(3)) + "".join(
         JOINT.format(i=i, j=i + 1, kind=kind, axis="0 0 1")
@@ -141,7 +143,7 @@ def test_what_one_joint_never_takes_apart_is_told(tmp_path: Path) -> None:
     assert found.always == (("l0", "l2"),)
 
 
-def test_what_touches_in_every_posture_is_told(tree: Urdf) -> None:
+def test_meshes_that_touch_in_every_posture_are_reported(tree: Urdf) -> None:
     post = box((-0.02, -0.02, 0.0), (0.02, 0.02, 0.1))
 
     found = fit_bodies(tree, {"l0": post, "l2": post * 0.9})
@@ -158,7 +160,7 @@ def test_neighbours_are_no_question_here(tree: Urdf) -> None:
 
 
 @pytest.mark.long
-def test_where_meshes_touch_kept_bodies_do(tree: Urdf) -> None:
+def test_bodies_touch_in_each_posture_in_which_meshes_do(tree: Urdf) -> None:
     meshes = {"l0": corner(0.3), "l3": box((0.02, 0.08, 0.0), (0.1, 0.1, 0.04))}
     found = fit_bodies(tree, meshes)
     rng = np.random.default_rng(4)
@@ -187,7 +189,7 @@ def test_where_meshes_touch_kept_bodies_do(tree: Urdf) -> None:
 @pytest.mark.parametrize(
     ("multiplier", "is_kept"), spread([(-4.0, True), (0.0, False)], (-4.0, True))
 )
-def test_what_mimics_is_tried_where_it_is_taken_to(
+def test_a_mimic_joint_is_sampled_at_its_driven_positions(
     tmp_path: Path, multiplier: float, is_kept: bool
 ) -> None:
     # a quarter of a turn away; the joint that mimics states no range of its own

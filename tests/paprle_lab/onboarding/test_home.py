@@ -40,7 +40,7 @@ def test_a_target_inside_the_robots_own_body_is_not_reachable(tmp_path: Path) ->
     assert "4 of 6 targets" in "\n".join(report.lines())
 
 
-def test_where_there_is_room_all_targets_are_reachable(tmp_path: Path) -> None:
+def test_an_arm_with_room_reaches_all_targets(tmp_path: Path) -> None:
     report = write_new_robot(write_gantry(tmp_path, 0.4), tmp_path / "out")
 
     assert report.limbs[0].reach == (6, 0.1, ())

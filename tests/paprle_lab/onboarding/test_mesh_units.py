@@ -66,7 +66,7 @@ def test_a_body_has_the_size_of_a_mesh_in_its_unit(per_metre, unit, scale, tmp_p
 
 
 @pytest.mark.parametrize("stated", ["0", "-1", "inf", "one"])
-def test_a_unit_that_is_none_is_refused(stated, tmp_path):
+def test_an_invalid_unit_is_refused(stated, tmp_path):
     path = tmp_path / "part.dae"
     path.write_text(f'<asset><unit meter="{stated}"/></asset>')
 

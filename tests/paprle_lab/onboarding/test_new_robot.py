@@ -10,6 +10,7 @@ import pytest
 from omegaconf import OmegaConf
 from public_robots import PUBLIC, SHARED
 from pydantic import TypeAdapter
+from shared_data import require
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.core import RobotSettings
@@ -51,9 +52,9 @@ ROBOTS = [
         marks=pytest.mark.nightly,
     ),
     PUBLIC / "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
-    SHARED / "piper.urdf",
-    SHARED / "g1_29dof.urdf",
-    SHARED / "papras_7dof_2arm_table.urdf",
+    SHARED / "urdf/piper.urdf",
+    SHARED / "urdf/g1_29dof.urdf",
+    SHARED / "urdf/papras_7dof_2arm_table.urdf",
 ]
 
 
@@ -63,8 +64,7 @@ def describe(tmp_path_factory):
 
     @cache
     def write(urdf: Path):
-        if not urdf.is_file():
-            pytest.skip(f"{urdf} is not here")
+        require(urdf, "pip install example-robot-data, or make data")
         return write_new_robot(urdf, tmp_path_factory.mktemp(urdf.stem), "new")
 
     return write
@@ -78,7 +78,7 @@ def load(path: Path) -> RobotModel:
 
 @pytest.mark.long
 @pytest.mark.parametrize("urdf", ROBOTS, ids=lambda path: path.stem)
-def test_what_it_writes_loads_and_is_safe_to_start_from(urdf, describe) -> None:
+def test_the_written_robot_loads_and_has_a_safe_home(urdf, describe) -> None:
     report = describe(urdf)
 
     robot = load(report.path)
@@ -174,7 +174,7 @@ CLAW = """<robot name="claw">
 </robot>"""
 
 
-def test_where_every_home_touches_the_links_are_named_and_nothing_is_written(
+def test_a_robot_that_touches_in_every_home_is_refused_with_its_links(
     tmp_path: Path,
 ) -> None:
     urdf, out = tmp_path / "claw.urdf", tmp_path / "out"
@@ -293,7 +293,9 @@ def plate(tmp_path: Path) -> Path:
     return tmp_path / "plate.urdf"
 
 
-def test_what_overlaps_and_holds_still_is_ignored_and_told(plate: Path) -> None:
+def test_overlapping_links_that_hold_still_are_ignored_and_reported(
+    plate: Path,
+) -> None:
     report = write_new_robot(plate, plate.parent / "out", wanted=("right_arm",))
 
     robot = load(report.path)
@@ -303,7 +305,7 @@ def test_what_overlaps_and_holds_still_is_ignored_and_told(plate: Path) -> None:
     assert "# CHECK: no limb moves one against the other" in report.path.read_text()
 
 
-def test_what_overlaps_and_moves_is_refused(plate: Path) -> None:
+def test_overlapping_links_that_move_are_refused(plate: Path) -> None:
     with pytest.raises(ConfigError, match="--ignore lift,left_1"):
         write_new_robot(plate, plate.parent / "out")
 
@@ -341,7 +343,7 @@ def test_a_wrong_urdf_leaves_no_file_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_whatever_breaks_the_check_leaves_no_file_behind(
+def test_a_broken_check_leaves_no_file_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     urdf = tmp_path / "odd.urdf"

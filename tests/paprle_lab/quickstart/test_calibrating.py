@@ -144,7 +144,7 @@ def test_a_leader_keeps_its_file_where_it_was_written(search, leader):
     assert rig.leader.calibration == str(leader.path)
 
 
-def test_who_leaves_the_calibration_has_written_nothing(search, leader, monkeypatch):
+def test_an_aborted_calibration_writes_nothing(search, leader, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda _: "q")
     person = Person("2")
 

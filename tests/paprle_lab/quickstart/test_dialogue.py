@@ -3,13 +3,15 @@
 import pytest
 from scripted_rig import Person
 
-from paprle_lab.quickstart.cameras import Found, choose_cameras
+from paprle_lab.quickstart.cameras import ConnectedCamera, choose_cameras
 from paprle_lab.quickstart.dialogue import Quit
 
 FOUND = [
-    Found("opencv: C920", {"type": "opencv", "device": "/dev/v4l/by-id/c920"}),
-    Found("opencv: wrist", {"type": "opencv", "device": "/dev/video2"}),
-    Found("realsense: D405", {"type": "realsense", "serial": "7"}),
+    ConnectedCamera(
+        "opencv: C920", {"type": "opencv", "device": "/dev/v4l/by-id/c920"}
+    ),
+    ConnectedCamera("opencv: wrist", {"type": "opencv", "device": "/dev/video2"}),
+    ConnectedCamera("realsense: D405", {"type": "realsense", "serial": "7"}),
 ]
 
 
@@ -29,7 +31,7 @@ def test_a_wrong_answer_is_asked_again():
     assert Person("perhaps", "no").agrees("so?") is False
 
 
-def test_nobody_is_asked_where_defaults_are_taken():
+def test_defaults_replace_questions_in_a_brief_dialogue():
     person = Person(is_brief=True)
 
     assert person.choose("which", ["a", "b"], 1) == 1

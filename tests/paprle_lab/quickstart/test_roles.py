@@ -40,7 +40,7 @@ def test_the_arm_that_moved_leads_and_the_other_follows():
     assert "Move the LEADER arm now" in person.text
 
 
-def test_where_none_moved_the_person_watches_again_or_names_one():
+def test_a_person_repeats_or_names_the_arm_after_none_moved():
     person = Person("1", "2")
     none = Moved(reason="expected an arm to turn")
 
@@ -62,7 +62,7 @@ def test_the_last_time_needs_a_yes_alone():
     assert f"As the last time: leader {B}, follower {A}?" in person.text
 
 
-def test_who_denies_the_last_time_moves_an_arm():
+def test_a_person_who_denies_the_last_roles_moves_an_arm():
     assert name(find(Person("n"), A, B, known=LAST, moved=[Moved(A)])) == (A, B)
 
 
@@ -102,7 +102,7 @@ def test_without_an_arm_a_simulation_is_offered_as_one(answer, leads):
     assert person.text.count("SIMULATION") == 2
 
 
-def test_nobody_there_means_that_no_arm_is_moved():
+def test_an_absent_person_moves_no_arm():
     with pytest.raises(ConfigError, match="a person has to move the leader"):
         find(Person(is_brief=True), A, B, moved=[])
     rig = find(Person(is_brief=True), A, B, known=LAST, moved=[])

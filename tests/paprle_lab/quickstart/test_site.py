@@ -17,7 +17,7 @@ def site(tmp_path):
     return Folder(tmp_path / "site", "site")
 
 
-def test_what_is_stored_is_read_again(site):
+def test_a_stored_rig_is_read_again(site):
     rig = Rig(leader=LEADER, follower=FOLLOWER)
 
     written = store(rig, site)

@@ -67,7 +67,7 @@ class Participant:
 
 @pytest.mark.process
 @pytest.mark.nightly
-def test_who_leaves_in_the_middle_is_led_on_from_there(tmp_path):
+def test_an_interrupted_participant_continues_at_the_same_place(tmp_path):
     plan, folder = tmp_path / "study.yaml", tmp_path / "S"
     plan.write_text(PLAN)
     assert main(["study", "plan", str(plan), "--out", str(folder)]) == 0
@@ -91,7 +91,7 @@ def test_who_leaves_in_the_middle_is_led_on_from_there(tmp_path):
 
 @pytest.mark.process
 @pytest.mark.nightly
-def test_nobody_is_led_at_two_terminals(tmp_path):
+def test_a_participant_is_not_led_at_two_terminals(tmp_path):
     plan, folder = tmp_path / "study.yaml", tmp_path / "S"
     plan.write_text(PLAN)
     assert main(["study", "plan", str(plan), "--out", str(folder)]) == 0

@@ -21,7 +21,7 @@ from paprle.cli import main
 from paprle.config import resolve
 from paprle_lab.study.answer_log import Book
 from paprle_lab.study.plan import make_plan, open_study
-from paprle_lab.study.runner import Dialogue, lead
+from paprle_lab.study.runner import StudyDialogue, lead
 
 
 def run(monkeypatch, answers, *words):
@@ -143,7 +143,7 @@ def test_a_preference_is_a_condition_whatever_is_typed(planned):
     typed = ["", "0", "3", "1.0", "²", "9" * 5000, "-1", "=1+1", order[1].upper(), "2"]
     said, waiting = [], iter(typed)
 
-    assert lead(book, Dialogue(said.append, lambda _: next(waiting))) == 0
+    assert lead(book, StudyDialogue(said.append, lambda _: next(waiting))) == 0
 
     assert sum(line.startswith("expected 1 … 2, got") for line in said) == 9
     kept = json.loads(book.find(last).read_text())
@@ -177,7 +177,7 @@ def test_mistakes_of_a_plan_are_told(tmp_path, capsys, change, told):
 
 
 @pytest.mark.parametrize("value", [900, 3.5, "many", True])
-def test_answers_that_are_none_are_told_not_scored(planned, tmp_path, capsys, value):
+def test_invalid_answers_are_reported_and_not_scored(planned, tmp_path, capsys, value):
     participant = next(iter(read_orders(planned)))
     answers = {"games": value, "ar": 2}
     spoiled = planned / "participants" / participant / "before_experience.json"

@@ -51,7 +51,7 @@ def test_the_robot_is_where_it_was_at_that_time(film):
         assert film.look(t).q[0] == pytest.approx(0.4 * at, abs=0.005)
 
 
-def test_what_each_pixel_shows_is_seen_as_it_was_recorded(tmp_path):
+def test_segmentation_ids_are_shown_as_recorded(tmp_path):
     film = EpisodeFilm(write_episode(tmp_path, 0.6, ids=("what",)))
     frame, info = film.see("what", 0.3), film.cameras["what"]
     film.close()
@@ -126,7 +126,7 @@ def test_a_broken_file_is_shown_as_far_as_it_is_whole(episode, tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"nothing", b"\x89MCAP0\r\n" + b"\0" * 99])
-def test_what_is_no_episode_is_refused(tmp_path, data, capsys):
+def test_an_invalid_episode_is_refused(tmp_path, data, capsys):
     path = tmp_path / "episode_000000.mcap"
     path.write_bytes(data)
 

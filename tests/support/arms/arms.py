@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-import pytest
 import yaml
 from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from shared_data import SHARED
+from shared_data import SHARED, skip_without_data
 
 from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
@@ -82,7 +81,7 @@ def load_stranger(name: str) -> Limb:
     """An arm of example-robot-data, its longest limb."""
     path = next(iter(sorted(STRANGERS.glob(STRANGER_URDFS[name]))), None)
     if path is None:
-        pytest.skip(f"needs {name} of example-robot-data")
+        skip_without_data(f"needs {name}: pip install example-robot-data")
     robot = RobotModel.from_urdf(path)
     return max(robot.limbs.values(), key=lambda limb: len(limb.joint_names))
 

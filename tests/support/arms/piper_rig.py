@@ -13,7 +13,7 @@ import numpy as np
 from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.process import WORKSPACE
-from paprle.oracle import Limits, Verdict, check_commands
+from paprle.oracle import JudgedLimits, Verdict, check_commands
 from paprle.robot import RobotModel
 from paprle.testing.clock import ManualClock
 from paprle_emulators.piper.journal import Record, read_journal
@@ -102,7 +102,7 @@ def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
     nothing else.
     """
     h = 1.0 / rate
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min[:6] - QUANTUM,
         q_max=robot.q_max[:6] + QUANTUM,
         dq_max=robot.dq_max[:6] + QUANTUM / h,

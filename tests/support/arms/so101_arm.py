@@ -12,7 +12,7 @@ import numpy as np
 from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.process import WORKSPACE
-from paprle.oracle import Limits, Verdict, check_commands
+from paprle.oracle import JudgedLimits, Verdict, check_commands
 from paprle.robot import RobotModel
 
 QUANTUM = 2.0 * math.pi / 4096  # [rad] spec: the servos know counts
@@ -80,7 +80,7 @@ def judge(goals: np.ndarray, robot: RobotInfo, rate: float = 200.0) -> Verdict:
     """
     for stride in (1, 8, 32):
         h = stride / rate
-        rough = Limits(
+        rough = JudgedLimits(
             q_min=robot.q_min[:5] - QUANTUM,
             q_max=robot.q_max[:5] + QUANTUM,
             dq_max=robot.dq_max[:5] + QUANTUM / h,

@@ -13,7 +13,7 @@ from paprle.hosts.plan import make_robot
 from paprle.testing import ManualClock
 from paprle_lab.acceptance.check import Kit
 from paprle_lab.acceptance.person import Person
-from paprle_lab.acceptance.rig import Rig, Timing
+from paprle_lab.acceptance.rig import AcceptanceRig, Timing
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 
@@ -114,7 +114,7 @@ def make_kit(robot=Planted, *words, answer=None, sleep=None, **others):
         leaders={},
         person=Person(is_absent=answer is None, read=answer or str),
         folder=None,
-        make_rig=lambda config: Rig(config, make, timing),
+        make_rig=lambda config: AcceptanceRig(config, make, timing),
         **others,
     )
     return kit, opened

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from paprle.ipc.process import WORKSPACE
-from paprle_lab.batch.driver import Account, Batch
+from paprle_lab.batch.driver import Batch, BatchProgress
 from paprle_lab.batch.engine import Ended, Engine
 from paprle_lab.batch.plan import read_plan
 from paprle_lab.batch.result_store import ResultStore
@@ -68,7 +68,7 @@ class Here(Engine):
         """Nothing to let go of."""
 
 
-def run_here(plan: Path, out: object, engine: Engine | None = None) -> Account:
+def run_here(plan: Path, out: object, engine: Engine | None = None) -> BatchProgress:
     """Run a batch in this process."""
     return Batch(read_plan(plan), ResultStore(str(out))).run(
         engine or Here(), lambda _: None

@@ -15,13 +15,13 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
-from paprle.ipc.pictures import Kind, pack_coded
+from paprle.ipc.pictures import PictureKind, pack_coded
 from paprle.ipc.records import Stream, make_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
 from paprle.recording.tracks import camera_to_dict
 from paprle.recording.video.codec import make_depth_encoder, make_encoder
-from paprle.recording.video.footage import Footage
+from paprle.recording.video.footage import FootageRecorder
 from paprle_emulators.camera.clock_picture import draw_clock
 
 MS = 1_000_000
@@ -126,7 +126,7 @@ def write_episode(folder, seconds=2.0, **what):
     ) | {"cameras": cameras}
     rings = [FakeRing(), FakeRing()]
     film = {name: FakeRing() for name in cameras}
-    footage = Footage(cameras, film, lambda *_: None)
+    footage = FootageRecorder(cameras, film, lambda *_: None)
     settings = RecordSettings(dir=str(folder), task=what.task)
     recorder = Recorder(
         settings, layout, header, rings, wall=lambda: WALL_NS, footage=footage
@@ -151,13 +151,14 @@ def write_episode(folder, seconds=2.0, **what):
                         else draw(shot, what, n_pictures)
                     )
                     film[name].push(
-                        Kind.PICTURE,
+                        PictureKind.PICTURE,
                         pack_coded(encoder.encode(shot, image.tobytes())),
                     )
                     if deep and name not in what.ids:
                         depth = np.full((HEIGHT, WIDTH), 500 + n_pictures, np.uint16)
                         film[name].push(
-                            Kind.DEPTH, pack_coded(deep.encode(shot, depth.tobytes()))
+                            PictureKind.DEPTH,
+                            pack_coded(deep.encode(shot, depth.tobytes())),
                         )
             n_pictures += 1
         if k % 40 == 39:

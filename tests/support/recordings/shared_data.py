@@ -17,11 +17,17 @@ SHARED = next(
 
 
 def find_shared(name):
-    """Return the path of a file; absent: skip, or fail with ``REQUIRE_DATA=1``."""
-    path = SHARED / name
+    """Return the path of a file of ``make data``; absent: skip or fail."""
+    return require(SHARED / name, "run make data")
+
+
+def require(path, cure="pip install example-robot-data"):
+    """Return the path of others' file; absent: skip or fail."""
     if not path.exists():
-        reason = f"shared/data/{name} is not there: run make data"
-        if os.environ.get("REQUIRE_DATA"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without_data(f"{path} is not there: {cure}")
     return path
+
+
+def skip_without_data(reason):
+    """Skip a test without its data; with ``REQUIRE_DATA=1`` it fails."""
+    (pytest.fail if os.environ.get("REQUIRE_DATA") else pytest.skip)(reason)

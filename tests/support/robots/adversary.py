@@ -15,7 +15,7 @@ from arms import ROOT, load_robot
 from pydantic import TypeAdapter
 
 from paprle.contracts.settings.core import RobotSettings
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.robot import RobotModel
 
 H = 0.005  # [s]
@@ -137,7 +137,7 @@ class Judge:
 
 def judge_joints(commands, robot, h=H, q_start=None):
     """Return the oracle's verdict on a whole sequence."""
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min,
         q_max=robot.q_max,
         dq_max=robot.dq_max,

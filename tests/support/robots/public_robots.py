@@ -5,8 +5,7 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-import pytest
-from shared_data import SHARED, find_shared
+from shared_data import SHARED, find_shared, require
 
 from paprle.robot import RobotModel
 
@@ -31,6 +30,4 @@ def load(name: str) -> RobotModel:
     """Return one of them; skip a test where it is not here."""
     if ROBOTS[name].is_relative_to(SHARED):
         find_shared(ROBOTS[name].relative_to(SHARED))
-    elif not ROBOTS[name].is_file():
-        pytest.skip(f"{ROBOTS[name]} is not here")
-    return RobotModel.from_urdf(ROBOTS[name])
+    return RobotModel.from_urdf(require(ROBOTS[name]))

@@ -16,7 +16,7 @@ from paprle.followers.ros2.follower import RosFollower
 from paprle.gate.controller import GateController
 from paprle.hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
 from paprle.hardware.ros.messages import load_codec
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.testing.clock import ManualClock
 from paprle_emulators.ros.controllers import STOCK
 from paprle_emulators.ros.description import load_description
@@ -247,7 +247,7 @@ class RosSession(LockStep):
     def judge(self):
         """The oracle's verdict on what reached the robot."""
         info, q = self.robot.info, self.find_received()
-        limits = Limits(
+        limits = JudgedLimits(
             q_min=info.q_min[:6],
             q_max=info.q_max[:6],
             dq_max=info.dq_max[:6],

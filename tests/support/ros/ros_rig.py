@@ -23,7 +23,7 @@ from paprle.contracts.types import RobotInfo
 from paprle.hardware.ros.transports.rospy_bus import find_rospy
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
-from paprle.oracle import Limits, Verdict, check_commands
+from paprle.oracle import JudgedLimits, Verdict, check_commands
 
 MUST_RUN = os.environ.get("REQUIRE_ROS") == "1"
 """Set where ROS 1 and the judges are installed: then a skip is a failure."""
@@ -122,7 +122,7 @@ class Received:
     def judge(self, period: float) -> Verdict:
         """The oracle's verdict on what arrived."""
         robot, ids = self.robot, self.ids
-        limits = Limits(
+        limits = JudgedLimits(
             q_min=robot.q_min[ids],
             q_max=robot.q_max[ids],
             dq_max=robot.dq_max[ids],

@@ -34,11 +34,11 @@ from paprle.hosts.operator.tracking_watch import TrackingWatch, make_classifier
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout, pack_sample
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.session.motion import DesiredMotion
 
 H_NS = 5_000_000
 GAP_NS = 25_000_000  # safety.md amendments, K2, and a period
@@ -126,7 +126,7 @@ class LockStep:
         self.gate = GateController(
             self.robot, gate_settings, self.follower, info, self.layout, 0.005
         )
-        motion = Motion(self.robot, retargeting, gate_settings, self.layout)
+        motion = DesiredMotion(self.robot, retargeting, gate_settings, self.layout)
         self.core = Core(
             SessionSettings(**settings),
             leader,
@@ -250,7 +250,7 @@ class LockStep:
         ]
 
     def judge(self):
-        limits = Limits.of(self.robot.info, H_NS * 1e-9)
+        limits = JudgedLimits.of(self.robot.info, H_NS * 1e-9)
         return check_commands(
             np.array(self.follower.sent),
             limits,

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from paprle.link.packets import Kind
+from paprle.link.packets import DatagramKind
 
 _ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
 _OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING
@@ -39,7 +39,7 @@ def main(interface, seconds):
             body = data[_HEAD:]
             if body.startswith(_MAGIC) and len(body) > _STAMPED.size:
                 _, kind, _, stamp_ns = _STAMPED.unpack_from(body)
-                delays.setdefault(Kind(kind).name, []).append(
+                delays.setdefault(DatagramKind(kind).name, []).append(
                     1e-6 * (now_ns - stamp_ns)
                 )
     told = {

@@ -16,7 +16,7 @@ import numpy as np
 from paprle.contracts.types import GateState
 from paprle.gate.reasons import Reason
 from paprle.ipc.process import WORKSPACE
-from paprle.oracle import Limits, check_commands
+from paprle.oracle import JudgedLimits, check_commands
 from paprle.recording.reader import Episode
 
 SLACK = 0.02  # [s] safety.md amendments: shared CI machines
@@ -140,7 +140,7 @@ class RunningSession:
 def judge(episode: Episode):
     """The oracle's verdict on everything that was sent."""
     robot, gate = episode.robot_info, episode.gate
-    limits = Limits.of(robot, float(episode.header["gate_period"]))
+    limits = JudgedLimits.of(robot, float(episode.header["gate_period"]))
     is_sent = gate["state"] != GateState.DISARMED
     first = int(np.flatnonzero(is_sent)[0])
     is_sent[:first] = False

@@ -22,7 +22,7 @@ from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
-from paprle.oracle import Limits, Verdict, check_commands
+from paprle.oracle import JudgedLimits, Verdict, check_commands
 from paprle_emulators.piper.journal import read_journal
 
 WORLDS = ("ros2", "ros1", "can")
@@ -88,7 +88,7 @@ def cut_short(q, t_ns, h, *, is_bus):
 def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]:
     """Return the oracle's verdicts on what came, a piece each."""
     ids, eps = arrived.ids, arrived.quantum
-    limits = Limits(
+    limits = JudgedLimits(
         q_min=robot.q_min[ids] - eps,
         q_max=robot.q_max[ids] + eps,
         dq_max=robot.dq_max[ids] + eps / h,

@@ -44,7 +44,7 @@ class JointModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedPostures:
     """Unwrapped servo angles of postures, (n,), and sweep, (t, n), [rad]."""
 
     middle: Vec
@@ -105,7 +105,7 @@ def _make_model(name: str, low: float, high: float) -> JointModel:
 
 
 def fit_arm(
-    joints: Sequence[JointModel], recorded: Recorded
+    joints: Sequence[JointModel], recorded: RecordedPostures
 ) -> tuple[list[JointFit], list[str]]:
     """Return the fit of each joint, and problems with remedies."""
     problems = find_exchanged(joints, recorded.sweep)

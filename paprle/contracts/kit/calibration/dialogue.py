@@ -11,7 +11,7 @@ import numpy as np
 from paprle.contracts.kit.calibration.arm import (
     JointFit,
     JointModel,
-    Recorded,
+    RecordedPostures,
     fit_arm,
 )
 from paprle.contracts.types import Vec
@@ -38,7 +38,7 @@ def calibrate_arm(
         shown = yield from _ask_posture(_describe_shown(joints, words), read)
         sweep = yield from _ask_sweep(joints, read)
         fits, problems = fit_arm(
-            joints, Recorded(middle=middle, shown=shown, sweep=sweep)
+            joints, RecordedPostures(middle=middle, shown=shown, sweep=sweep)
         )
         if not problems:
             return fits

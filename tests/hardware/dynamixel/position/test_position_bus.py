@@ -272,7 +272,9 @@ REGISTERS = {
 @pytest.mark.parametrize(
     ("number", "name", "value", "text"), REGISTERS.values(), ids=list(REGISTERS)
 )
-def test_what_is_set_wrongly_is_refused_with_a_remedy(bench, number, name, value, text):
+def test_wrong_register_values_are_refused_with_a_remedy(
+    bench, number, name, value, text
+):
     bench.put(number, name, value)
 
     with pytest.raises(BusError, match=text):

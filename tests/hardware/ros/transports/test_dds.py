@@ -102,7 +102,7 @@ def test_messages_arrive_in_order_and_both_ways(join):
     assert [-decode_joints(CODEC, data).q[0] for data in echoed] == list(range(50))
 
 
-def test_who_publishes_what_is_known_and_who_left_is_forgotten(join):
+def test_publishers_are_known_until_they_leave(join):
     ours, theirs = join("ours"), join("theirs")
     theirs.advertise("/x", JOINT_STATE)
     ours.advertise("/x", JOINT_STATE)

@@ -80,7 +80,7 @@ def test_a_master_that_stays_silent_is_told_until_it_answers(
     assert n > 0
 
 
-def test_who_was_killed_does_not_count(master, watch):
+def test_a_killed_node_does_not_count(master, watch):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         master.uri = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -49,7 +49,7 @@ def clock(monkeypatch):
         ("/gripper/goal", 1500, [b"a", b"b", b"c"]),
     ],
 )
-def test_what_waited_over_a_stall_is_dropped(clock, topic, stalled_ms, sent):
+def test_a_message_queued_over_a_stall_is_dropped(clock, topic, stalled_ms, sent):
     transport = Transport(topic)
     queued = importlib.import_module("rospy.topics").QueuedConnection(transport, 1)
     queued.write_data(b"a")

@@ -46,7 +46,7 @@ def test_the_certificate_is_kept_and_made_anew_for_another_address(tmp_path):
     assert len(other.fingerprint) == 95
 
 
-def test_one_that_ends_soon_is_made_anew(tmp_path, monkeypatch):
+def test_a_certificate_near_its_end_is_renewed(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_LIFE", datetime.timedelta(days=3))
     monkeypatch.setattr(module, "_RENEW", datetime.timedelta(0))
     first = find_certificate(tmp_path, ["192.0.2.7"])

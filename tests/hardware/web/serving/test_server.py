@@ -239,7 +239,7 @@ def test_a_phone_that_goes_lets_go_at_once(station, phone):
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "[" * 4000], ids=["long", "deep"])
-def test_a_message_that_is_none_is_counted_or_ends_its_sender(station, phone, text):
+def test_an_invalid_message_is_counted_or_closes_the_connection(station, phone, text):
     phone.send_text(text)
 
     if len(text) > 4096:
@@ -375,7 +375,7 @@ def test_a_cable_needs_no_certificate_and_reaches_this_machine_alone(folder):
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0", "192.0.2.1", "wifi", "::1"])
-def test_where_it_cannot_listen_it_says_so(folder, listen):
+def test_an_unusable_address_is_reported(folder, listen):
     with pytest.raises(WebError, match="listen: expected"):
         make_station(folder, listen=listen).open()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.contracts.kit.calibration.arm import JointModel, Recorded, fit_arm
+from paprle.contracts.kit.calibration.arm import JointModel, RecordedPostures, fit_arm
 
 JOINTS = tuple(
     JointModel(name=name, q_min=-travel, q_max=travel, q_shown=shown)
@@ -40,7 +40,7 @@ class Mounted:
         seen[..., self.servo_of] = angle
         return seen
 
-    def show(self, ends=None) -> Recorded:
+    def show(self, ends=None) -> RecordedPostures:
         """Record both postures and a sweep to ``ends``, (n, 2), the stops if None."""
         rng = np.random.default_rng(self.seed)
         shown = np.array([joint.q_shown for joint in JOINTS])
@@ -51,7 +51,7 @@ class Mounted:
                 for share in np.linspace(0.0, 1.0, 20):
                     q[i] = a + share * (b - a)
                     rows.append(q + rng.uniform(-0.004, 0.004, q.size))
-        return Recorded(
+        return RecordedPostures(
             middle=self.measure(rng.uniform(-self.clumsy, self.clumsy, q.size)),
             shown=self.measure(shown + rng.uniform(-0.1, 0.1, q.size)),
             sweep=self.measure(np.array(rows)),

@@ -76,7 +76,7 @@ def test_each_field_of_a_part_is_merged_or_declared_per_part(name):
 
 
 @pytest.mark.parametrize("name", sorted(PER_PART))
-def test_what_all_parts_share_is_the_groups_too(name):
+def test_a_value_shared_by_all_parts_is_the_groups(name):
     same = make_other(name)
 
     merged = merge_leaders({"a": same, "b": same})

@@ -50,7 +50,7 @@ def test_arrows_are_straight_for_translations_and_curved_about_the_axis_of_a_tur
     ("column", "n_arrow", "n_arc"),
     [(np.eye(7)[0], 2, 0), (np.eye(7)[4], 0, 16), (np.eye(7)[6], 0, 0)],
 )
-def test_what_does_not_move_has_no_arrow(column, n_arrow, n_arc):
+def test_a_still_axis_has_no_arrow(column, n_arrow, n_arc):
     cue = make_cue("active", T, column)
 
     assert (len(cue.arrow), len(cue.arc)) == (n_arrow, n_arc)

@@ -11,7 +11,7 @@ from paprle.contracts.settings.core import GateSettings
 from paprle.gate.contact import avoidance_qp
 from paprle.gate.contact.avoidance_qp import (
     SOLVERS,
-    Problem,
+    AvoidanceProblem,
     solve_avoidance_qp,
     solve_limb_by_limb,
 )
@@ -29,11 +29,11 @@ def solve_outside(*problem):
 
 def pose(wanted, low, high, rows, allowed):
     """Return a problem whose joints all count the same."""
-    return Problem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
+    return AvoidanceProblem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
 
 
 @pytest.mark.parametrize("sides", [[1.0], [1.0, -1.0]])
-def test_what_no_joint_can_open_moves_no_other(sides):
+def test_a_row_that_no_joint_can_open_moves_no_joint(sides):
     """A Tiago's other joints shook by A: rows held 1e-8 m/rad of them by rounding."""
     wanted, edge = np.array([0.0, 0.01, -0.01]), np.full(3, 0.025)
     rows = np.outer(sides, [0.02, -8e-8, 5e-8])
@@ -116,7 +116,7 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
 
 
 @pytest.mark.parametrize("kind", [k for k in FAILING if k != "complex"])
-def test_what_a_failing_solver_gives_is_not_taken(kind):
+def test_the_answer_of_a_failing_solver_is_ignored(kind):
     two, row = np.ones(2), np.zeros((1, 2))
 
     problem = pose(two, -two, two, row, np.ones(1))
@@ -130,7 +130,7 @@ def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
     problem = [one, -one, one, one[None], one, one[None]]
     problem[place] = problem[place] * bad
 
-    assert solve_avoidance_qp(lambda *_: one, Problem(*problem)) is None
+    assert solve_avoidance_qp(lambda *_: one, AvoidanceProblem(*problem)) is None
 
 
 def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
@@ -143,7 +143,7 @@ def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
     assert SOLVERS["daqp"](*problem) is None
 
 
-def test_where_all_limbs_at_once_have_no_answer_each_has_its_own():
+def test_each_limb_is_solved_alone_after_all_together_fail():
     """101 joints at once took more iterations than a period has: the robot stood."""
     rng, n, m = np.random.default_rng(0), 12, 8
     rows, allowed = rng.normal(size=(m, n)), rng.uniform(0.1, 0.5, m)
@@ -161,13 +161,13 @@ def test_where_all_limbs_at_once_have_no_answer_each_has_its_own():
     assert solve_limb_by_limb(fail, problem, limbs, brake) is None
 
 
-def test_what_a_tool_does_counts_and_not_what_its_joints_do():
+def test_the_metric_is_of_the_tool_and_not_of_its_joints():
     """A metric of joints led a hand that presses away to the side."""
     J = np.array([[1.0, 0.5], [0.0, 0.1]])  # the wall is along y
     wanted = np.array([1.0, 1.0])
     metric = J.T @ J
     rows, wide = -J[:1], 9.0 * np.ones(2)
-    problem = Problem(metric @ wanted, -wide, wide, rows, np.zeros(1), metric)
+    problem = AvoidanceProblem(metric @ wanted, -wide, wide, rows, np.zeros(1), metric)
 
     v = solve_avoidance_qp(SOLVERS["daqp"], problem)
 

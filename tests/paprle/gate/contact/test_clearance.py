@@ -223,7 +223,7 @@ def drive_lagging(robot, pattern, lags, seed, n):
 
 
 @pytest.mark.long
-def test_what_a_period_looks_at_is_bounded():
+def test_distance_queries_of_a_period_are_bounded():
     robot, rng = load("g1"), np.random.default_rng(2)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     servo = Servo(robot.home, np.full(len(robot.home), 0.08))
@@ -249,7 +249,7 @@ def draw_too_near(robot, judge, rng):
 
 @pytest.mark.parametrize("pattern", ["cross", "rub"])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_starts_too_near_never_comes_nearer(pattern, seed):
+def test_a_start_too_near_never_comes_nearer(pattern, seed):
     robot, rng = load("piper"), np.random.default_rng(seed)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     start, distances = draw_too_near(robot, judge, rng)
@@ -315,7 +315,7 @@ def test_a_target_that_rests_is_reached_and_held_to_the_bit(name):
     assert (commands[-100:] == target).all()
 
 
-def test_what_a_target_out_of_reach_comes_to_is_held():
+def test_the_end_of_a_blocked_motion_is_held():
     robot = load("piper")
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     for seed in range(5):

@@ -94,7 +94,7 @@ def test_a_goal_far_beyond_a_body_is_rested_before(name, seed):
     assert np.abs(np.diff(commands[-100:], axis=0)).max() < 1e-5
 
 
-def test_what_held_it_is_forgotten_elsewhere():
+def test_a_reset_forgets_the_holding_rows():
     robot = load("piper")
     gate = Gate(robot, h=H)
     clash = Judge(robot, GateSettings()).draw_clash(np.random.default_rng(0), robot)

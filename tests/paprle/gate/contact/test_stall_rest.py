@@ -67,7 +67,7 @@ def test_a_goal_that_two_arms_slide_to_is_reached(seed):
     assert gate.q_limited.tolist() == np.clip(goal, gate.q_min, gate.q_max).tolist()
 
 
-def test_who_rests_goes_on_to_another_goal():
+def test_a_resting_limb_goes_on_to_another_goal():
     robot = load("ur5e")
     gate = Gate(robot, h=H, allow_no_bodies=True)
     drive(gate, [draw_goal(robot, 1008)] * 1000, H)
@@ -88,7 +88,7 @@ def test_a_goal_that_trembles_wakes_nobody():
     assert all(Reason.CLEARANCE in told for told in events)
 
 
-def test_who_rests_goes_on_when_what_blocked_it_moves_away():
+def test_a_resting_limb_goes_on_after_the_obstacle_moves_away():
     gate = Gate(make_sliders(), h=H)
     press_sliders(gate)
 
@@ -97,7 +97,7 @@ def test_who_rests_goes_on_when_what_blocked_it_moves_away():
     assert commands[-1] == pytest.approx(AWAY)
 
 
-def test_who_waits_for_the_robot_to_arrive_does_not_rest():
+def test_a_limb_that_waits_for_the_robot_does_not_rest():
     """The command of the second is away, but the robot itself still stands there."""
     gate = Gate(make_sliders(), h=H)
     stands = press_sliders(gate)

@@ -44,7 +44,7 @@ def ready(gate, q, v):
     return parts, c, v
 
 
-def test_who_passes_by_on_a_straight_way_is_not_slowed():
+def test_a_limb_on_a_straight_path_past_a_body_is_not_slowed():
     gate, free = Gate(make_crane(), h=H), Gate(make_crane().info, h=H)
     gate.reset(START)
     free.reset(START)
@@ -186,7 +186,7 @@ def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_no_speed_has_no_verified_stop(bad):
+def test_an_invalid_speed_has_no_verified_stop(bad):
     parts, c, v = ready(Gate(make_crane(), h=H), [-1.0, 1.5], [0.0, 0.0])
     v[1] = bad
 

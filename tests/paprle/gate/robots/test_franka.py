@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from public_robots import ROBOTS
+from shared_data import require
 
 from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.contracts.settings.limits import LimitSettings
@@ -29,9 +30,7 @@ JOINTS = tuple(f"panda_joint{k}" for k in range(1, 8))
 
 def load_panda(**limits):
     """Return a Franka with its maker's limits by joint, as its YAML has them."""
-    urdf = ROBOTS["panda"]
-    if not urdf.is_file():
-        pytest.skip(f"{urdf} is not here")
+    urdf = require(ROBOTS["panda"])
     limb = LimbSettings(base_link="panda_link0", eef_link="panda_link8", joints=JOINTS)
     settings = RobotSettings(
         urdf=urdf.name,

@@ -11,7 +11,7 @@ from paprle.gate.gate import Gate
 H, KEEP = 0.01, 0.01  # [s], [m]
 
 
-def test_where_the_robot_is_counts_as_well():
+def test_the_measured_position_counts_as_well():
     gate, ahead = Gate(make_sliders(), h=H), np.array([0.0, 0.03])
     path = [gate.q_cmd]
     for _ in range(150):
@@ -24,7 +24,7 @@ def test_where_the_robot_is_counts_as_well():
 
 
 @pytest.mark.parametrize("lag", [0.05, 0.2, 0.5])
-def test_what_closes_waits_for_what_has_still_to_open(lag):
+def test_a_closing_joint_waits_for_the_joint_that_opens_the_pair(lag):
     gate = Gate(make_sliders(), h=H)
     q = np.array([0.44, 0.44])
     gate.reset(q)

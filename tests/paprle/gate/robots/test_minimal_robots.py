@@ -73,7 +73,7 @@ def test_two_that_meet_share_the_way_and_stop_at_what_is_kept():
     assert judge_joints(path, make_sliders(), H).is_ok
 
 
-def test_one_that_is_asked_for_nothing_stays():
+def test_a_slider_without_a_goal_stays():
     gate = Gate(make_sliders(), h=H)
 
     path, _, _ = drive(gate, [np.array([1.0, 0.0])] * 150, H)
@@ -82,7 +82,7 @@ def test_one_that_is_asked_for_nothing_stays():
     assert KEEP <= gap(path[-1]) < KEEP + 2e-3
 
 
-def test_what_goes_away_is_not_held_back():
+def test_a_receding_limb_is_not_held_back():
     near, free = Gate(make_sliders(), h=H), Gate(make_sliders().info, h=H)
     start = np.array([0.44, 0.449])
     near.reset(start)
@@ -116,7 +116,7 @@ def test_from_a_scene_more_is_kept():
     assert gate.step(path[-1], H).clearance == pytest.approx(room, abs=1e-9)
 
 
-def test_what_is_kept_is_set():
+def test_the_kept_clearance_is_a_setting():
     gate = Gate(make_sliders(), GateSettings(clearance_self=0.1), h=H)
 
     path, _, _ = drive(gate, [np.ones(2)] * 150, H)
@@ -240,7 +240,7 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
 
 
 @pytest.mark.parametrize("behind", [0.02, 0.1, 0.3])
-def test_one_that_stands_too_near_its_command_does_not_may_leave(behind):
+def test_a_robot_nearer_than_its_command_may_leave(behind):
     # held 'behind' nearer to the other than it was told to be, 2 mm from it
     gate, c = Gate(make_sliders(), h=H), 0.5 * (1.0 - 2 * BALL - 0.002 - behind)
     gate.reset([c, c])

@@ -102,7 +102,7 @@ def test_a_joint_with_limits_is_taken_as_it_reads():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_no_number_is_not_unwrapped(bad):
+def test_an_invalid_angle_is_not_unwrapped(bad):
     rig = Rig()
     rig.step(Request.READY)
     rig.follower.spoil = lambda q: q + [bad, 0.0]

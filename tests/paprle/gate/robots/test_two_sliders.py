@@ -57,7 +57,7 @@ def test_only_a_limb_that_is_asked_for_nothing_is_held_to_braking(way):
     assert parts.box.low[1] == parts.box.high[1] == parts.box.brake[1]
 
 
-def test_who_was_told_to_brake_slides_no_more():
+def test_a_braking_limb_slides_no_more():
     gate = Gate(make_sliders(), h=H)
     drive(gate, [np.ones(2)] * 150, H)
     assert gate._is_sliding

@@ -16,7 +16,7 @@ from benchmarks.feel_laws import (
     measure_press,
     press_at_random,
 )
-from paprle.haptics.contact.detection import Contact
+from paprle.haptics.contact.detection import JointContacts
 
 pytestmark = pytest.mark.long
 
@@ -49,7 +49,7 @@ def drive(commands, kind, wall=np.inf):
 
 
 def watch(commands, measured):
-    model, contact = drive(commands, "as believed"), Contact(np.array([BELIEVED]))
+    model, contact = drive(commands, "as believed"), JointContacts(np.array([BELIEVED]))
     held = []
     for at in zip(commands, measured, model, strict=True):
         contact.update(DT, *(np.array([value]) for value in at))
@@ -97,7 +97,7 @@ def test_a_light_touch_is_seen_when_it_has_five_counts():
     assert held[-1] == 1.0
 
 
-def test_what_gives_way_or_is_left_is_held_no_longer():
+def test_a_contact_that_yields_or_is_left_ends():
     commands = np.minimum(0.3 * np.maximum(T - 1.0, 0.0), 0.4)
     away = np.where(T > 4.0, np.maximum(commands - 0.6 * (T - 4.0), 0.0), commands)
     held = watch(away, drive(away, "as believed", WALL))
@@ -107,7 +107,7 @@ def test_what_gives_way_or_is_left_is_held_no_longer():
 
 
 def test_a_jump_of_measurements_or_of_time_leaves_everything_finite():
-    contact = Contact(np.array([BELIEVED, 0.0]))
+    contact = JointContacts(np.array([BELIEVED, 0.0]))
     for q in (0.0, 1e3, -1e3, 0.0):
         contact.update(DT, np.zeros(2), np.full(2, q), np.zeros(2))
 
@@ -164,7 +164,7 @@ def test_a_wall_is_felt_within_30_ms_at_a_stiffness_of_1_to_3():
 
 @pytest.mark.parametrize("delay", spread([0.0, 0.02], 0.02))
 @pytest.mark.parametrize("grip", spread(HANDS, "loose"))
-def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
+def test_a_hand_gets_back_only_its_own_energy(grip, delay):
     """Pressed, held and left: of what was posted, and, with friction, delivered."""
     felt = feel(press(depth=0.4, back=3.5), grip, 5.0, delay)
 
@@ -182,7 +182,7 @@ def test_a_loose_hand_gets_back_no_more_than_what_reached_it_took():
 @pytest.mark.long
 @pytest.mark.parametrize("law", ["ours", "ours, identified"])
 @pytest.mark.parametrize("seed", spread(range(120), 0))
-def test_however_it_presses_a_hand_gets_back_no_more_than_it_put_in(law, seed):
+def test_a_random_press_returns_no_more_energy_than_it_gets(law, seed):
     """Of the leader as a whole; torques give what the observer starts with, at most."""
     rng = np.random.default_rng(1000 + seed)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paprle.haptics.contact.effort_contact import Touch
+from paprle.haptics.contact.effort_contact import TouchDetector
 
 A = np.array([10.0, 10.0, 20.0])
 H = 0.005  # [s]
@@ -14,7 +14,7 @@ class Drive:
     """Three joints whose efforts are weight, inertia, friction and contact."""
 
     def __init__(self, full=FULL):
-        self.touch = Touch(A, full)
+        self.touch = TouchDetector(A, full)
         self.q, self.dq = np.zeros(3), np.zeros(3)
 
     def go(self, time, dq, push=0.0, weight=0.0, inertia=1.0, friction=0.5):
@@ -118,8 +118,8 @@ def test_the_full_effort_is_a_setting(full):
     assert drive.go(0.2, [0.0] * 3, 16.0)[-1] == pytest.approx(16.0 / full, rel=0.05)
 
 
-def test_what_is_not_measured_is_not_felt():
-    touch = Touch(A, FULL)
+def test_an_unmeasured_effort_is_not_felt():
+    touch = TouchDetector(A, FULL)
 
     assert touch.step(np.full(3, np.nan), np.zeros(3), H) is None
     assert touch.step(np.array([0.0, np.nan, 0.0]), np.zeros(3), H) is None

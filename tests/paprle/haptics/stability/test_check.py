@@ -131,7 +131,7 @@ def release_at_random(rng):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", spread(range(60), 6))
-def test_whatever_a_hand_did_before_no_energy_comes_out(seed):
+def test_a_release_at_random_gives_no_energy(seed):
     rng = np.random.default_rng(seed)
     for _ in range(5):
         felt = release_at_random(rng)
@@ -253,16 +253,14 @@ def test_friction_compensation_takes_damping_away():
     assert measure([law, help_along]).lost == pytest.approx(0.025)
 
 
-def test_what_cancels_all_damping_is_refused():
+def test_friction_that_cancels_all_damping_is_refused():
     help_along = Friction(FrictionConfig(viscous_share=0.5, coulomb_share=0.0))
     with pytest.raises(ConfigError, match=r"expected damping above 0, got -0\.025"):
         refuse_unstable([measure([help_along] * 3)], DELAYS)
 
 
 @pytest.mark.parametrize(("share", "weight"), [(0.8, 1.05), (0.5, 2.0)])
-def test_what_cancels_more_dry_friction_than_is_sure_to_be_there_is_refused(
-    share, weight
-):
+def test_cancelling_more_than_the_sure_dry_friction_is_refused(share, weight):
     friction = {"coulomb_share": share, "weight": weight}
     with pytest.raises(ConfigError, match="expected at most 0.8 of the dry friction"):
         FeelRig(make_settings({"damping": B}, friction=friction))

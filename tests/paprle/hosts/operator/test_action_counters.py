@@ -26,7 +26,7 @@ def test_presses_of_every_source_are_summed():
     assert told == Actions(stop=3, clear=1)
 
 
-def test_what_was_pressed_before_a_leader_was_heard_counts_for_nothing():
+def test_presses_before_a_leaders_first_record_count_for_nothing():
     presses = Presses(1)
 
     assert presses.add(Actions(), [make_record(quit=5)]) == Actions()

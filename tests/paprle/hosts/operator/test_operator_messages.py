@@ -4,7 +4,7 @@ from paprle.hosts.operator.operator_messages import NEWS_DTYPE, News, read_news
 from paprle.ipc.mailbox import Mailbox
 
 
-def test_what_is_newest_is_read_with_what_was_told():
+def test_the_newest_news_are_read_with_the_messages():
     box = Mailbox(NEWS_DTYPE)
     news = News(box)
     news.tell("the recorder stands still")
@@ -25,7 +25,7 @@ def test_nothing_is_written_twice():
     assert box.count == 1
 
 
-def test_what_is_too_long_gives_way_from_its_oldest():
+def test_long_news_lose_their_oldest_messages():
     box = Mailbox(NEWS_DTYPE)
     news = News(box)
     for k in range(100):

@@ -65,7 +65,7 @@ def test_a_camera_that_writes_is_left_alone(session):
     assert (session.told, session.children.restarted) == ([], [])
 
 
-def test_nobody_is_given_the_last_image_of_a_camera_that_died(session):
+def test_a_dead_cameras_last_image_is_withdrawn(session):
     session.run(1.0, is_alive=True)
     assert session.children.slots.read() is not None
 
@@ -87,7 +87,7 @@ def test_a_process_is_started_again_after_a_second(session):
     assert session.lost == {}
 
 
-def test_one_that_hangs_is_replaced_and_its_image_taken_back(session):
+def test_a_hanging_camera_is_replaced_and_its_image_withdrawn(session):
     session.run(1.0, is_alive=True)
 
     session.run(2.1)
@@ -136,7 +136,7 @@ def test_a_camera_that_says_that_it_has_no_image_is_not_told_again(session):
     assert session.told == []
 
 
-def test_what_a_session_slept_through_itself_is_no_silence(session):
+def test_a_pause_of_the_session_is_no_silence_of_a_camera(session):
     for _ in range(20):
         session.run(0.1, is_alive=True)
         session.now_ns += SECOND // 2
@@ -145,7 +145,7 @@ def test_what_a_session_slept_through_itself_is_no_silence(session):
     assert session.told == []
 
 
-def test_one_that_starts_may_take_its_time(session):
+def test_a_starting_camera_has_20_s(session):
     session.run(19.0)
     assert session.children.restarted == []
 
@@ -153,7 +153,7 @@ def test_one_that_starts_may_take_its_time(session):
     assert session.children.restarted == [NAME]
 
 
-def test_one_that_dies_at_once_is_started_ever_more_seldom(session):
+def test_a_camera_that_dies_at_once_restarts_ever_more_seldom(session):
     waits = []
     for _ in range(8):
         session.kill()
@@ -165,7 +165,7 @@ def test_one_that_dies_at_once_is_started_ever_more_seldom(session):
     assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
-def test_one_that_did_well_for_a_while_is_started_soon_again(session):
+def test_a_camera_that_ran_well_restarts_soon(session):
     for _ in range(4):
         session.kill()
         session.run(10.0)

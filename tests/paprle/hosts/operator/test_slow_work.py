@@ -100,7 +100,7 @@ def test_a_terminal_shows_a_bar_that_disappears():
     assert shown.rstrip().endswith("done")
 
 
-def test_what_a_program_reads_has_no_bar_in_it(tmp_path):
+def test_piped_output_has_no_progress_bar(tmp_path):
     with (tmp_path / "out").open("w") as out:
         shown = watch_terminal([sys.executable, "-c", TERMINAL], stdout=out)
 

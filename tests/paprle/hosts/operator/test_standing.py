@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from lock_step import PIPER
 
-from paprle.hosts.operator.standing import Standing
+from paprle.hosts.operator.standing import StandingDetector
 from paprle.ipc.held import pack_held
 
 LOOK = 40  # [ticks] a fifth of a second
@@ -15,7 +15,7 @@ class Looked:
     """A session whose standing limbs are looked for."""
 
     def __init__(self, session):
-        self.session, self.standing = session, Standing(PIPER)
+        self.session, self.standing = session, StandingDetector(PIPER)
 
     def go(self, n, speed=(0.0, 0.0, 0.0), causes=None):
         for k in range(n):

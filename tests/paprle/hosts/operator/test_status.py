@@ -12,7 +12,7 @@ from paprle.hosts.operator.status import StatusLine
 
 
 @pytest.mark.parametrize("enabled", [True, False], ids=["shown", "switched off"])
-def test_what_was_told_last_is_shown_at_the_end(enabled, capsys):
+def test_the_last_message_is_shown_at_the_end(enabled, capsys):
     line = StatusLine(lambda: "ENGAGED", enabled=enabled)
     line.open()
     line.tell("a servo is hot")

@@ -8,9 +8,9 @@ import pytest
 
 from paprle.contracts.images import Frame
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.hosts.processes.camera_film import Film
+from paprle.hosts.processes.camera_film import CameraFilm
 from paprle.ipc.mailbox import Mailbox, Ring
-from paprle.ipc.pictures import RECORDING_DTYPE, Kind, unpack_coded
+from paprle.ipc.pictures import RECORDING_DTYPE, PictureKind, unpack_coded
 
 pytest.importorskip("av")
 
@@ -24,7 +24,7 @@ class Recorder:
 
     def __init__(self, room=1 << 20):
         self.ring, self.level = Ring(room), Mailbox(RECORDING_DTYPE)
-        self.film = Film(
+        self.film = CameraFilm(
             INFO, "h264", self.ring, self.level, lambda: {"camera": "door"}
         )
 
@@ -36,7 +36,10 @@ class Recorder:
 
     def take(self):
         return [
-            (kind, unpack_coded(data) if kind != Kind.EVENT else json.loads(data))
+            (
+                kind,
+                unpack_coded(data) if kind != PictureKind.EVENT else json.loads(data),
+            )
             for kind, data in self.ring.drain()
         ]
 
@@ -72,8 +75,8 @@ def test_each_episode_begins_with_a_key_picture_and_depth_beside_it():
     recorder.film_one(4 * 33_000_000, episode=2)
 
     taken = recorder.take()
-    pictures = [coded for kind, coded in taken if kind == Kind.PICTURE]
-    depths = [coded for kind, coded in taken if kind == Kind.DEPTH]
+    pictures = [coded for kind, coded in taken if kind == PictureKind.PICTURE]
+    depths = [coded for kind, coded in taken if kind == PictureKind.DEPTH]
     assert [one.is_key for one in pictures] == [True, False, False, True]
     assert [one.stamp_ns for one in depths] == [one.stamp_ns for one in pictures]
 
@@ -81,13 +84,13 @@ def test_each_episode_begins_with_a_key_picture_and_depth_beside_it():
 def test_after_a_picture_without_room_comes_a_key_picture():
     recorder = Recorder(room=2000)
     recorder.film_one(0)
-    while not recorder.ring.dropped.get(Kind.PICTURE):
+    while not recorder.ring.dropped.get(PictureKind.PICTURE):
         recorder.film_one(33_000_000)
     recorder.take()
 
     recorder.film_one(66_000_000)
 
-    pictures = [coded for kind, coded in recorder.take() if kind == Kind.PICTURE]
+    pictures = [coded for kind, coded in recorder.take() if kind == PictureKind.PICTURE]
     assert pictures[0].is_key
 
 
@@ -102,14 +105,14 @@ def test_images_for_which_there_is_no_time_are_counted():
 
 
 @pytest.mark.long
-def test_how_a_camera_does_is_told_once_an_episode_and_when_it_changes():
+def test_a_cameras_health_is_reported_once_an_episode_and_on_change():
     recorder = Recorder()
     told = []
     recorder.tell(1, True)
     recorder.film.offer(Frame(1, IMAGE, DEPTH))
 
     def look():
-        told.extend(data for kind, data in recorder.take() if kind == Kind.EVENT)
+        told.extend(data for kind, data in recorder.take() if kind == PictureKind.EVENT)
         if len(told) == 1:
             recorder.film.note("silent", "no image for 70 ms")
         if len(told) == 2:
@@ -125,7 +128,7 @@ def test_how_a_camera_does_is_told_once_an_episode_and_when_it_changes():
     ]
 
 
-def test_what_its_thread_failed_of_is_kept():
+def test_the_failure_of_the_thread_is_kept():
     recorder = Recorder()
     recorder.tell(1, True)
     recorder.film.offer(Frame(1, IMAGE, DEPTH))

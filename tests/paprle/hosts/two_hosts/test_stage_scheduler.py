@@ -16,7 +16,7 @@ from paprle.hosts.two_hosts.stage_scheduler import (
     plan_order,
     share_processors,
 )
-from paprle.ipc.ports import Latest
+from paprle.ipc.ports import LatestPort
 
 MS = 1_000_000
 HEARD = np.dtype([("number", "i8")])
@@ -31,9 +31,9 @@ class Host:
 
     def __init__(self, draws=(4, 6), rate=100.0):
         self.now_ns, self.draws = 1_000 * MS, draws
-        self.order = Latest(ORDER_DTYPE).open()
-        self.spent = [Latest(SPENT_DTYPE).open() for _ in draws]
-        self.heard = Latest(HEARD).open()
+        self.order = LatestPort(ORDER_DTYPE).open()
+        self.spent = [LatestPort(SPENT_DTYPE).open() for _ in draws]
+        self.heard = LatestPort(HEARD).open()
         self.scheduler = Scheduler(self.order, self.spent, 20 * MS, 5 * MS)
         self.turns = [
             Stage(
@@ -115,7 +115,7 @@ def test_an_observer_waits_for_a_loop_that_is_late_and_draws_what_is_new():
     assert 5.0 < began_ns % host.period / MS < 5.5
 
 
-def test_nobody_waits_for_a_loop_that_is_gone():
+def test_a_dead_loop_delays_no_other():
     host = Host(draws=(4,))
     host.run(120)
     began_ns = [host.draw(0) for _ in range(3)]
@@ -124,7 +124,7 @@ def test_nobody_waits_for_a_loop_that_is_gone():
     assert began_ns[-1] % host.period < 8 * MS
 
 
-def test_what_somebody_does_at_a_page_is_told_between_two_turns_too():
+def test_input_at_a_page_is_passed_on_between_two_turns_too():
     host = Host(draws=(4,))
     host.run(120)
     for _ in range(60):

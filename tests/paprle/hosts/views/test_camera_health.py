@@ -7,7 +7,7 @@ import pytest
 
 from paprle.contracts.images import Frame
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.hosts.views.camera_health import NO_IMAGE, Health, State
+from paprle.hosts.views.camera_health import NO_IMAGE, CameraState, Health
 
 PERIOD_NS = 33_333_333
 WIDTH, HEIGHT = 4, 2
@@ -55,7 +55,7 @@ def test_nothing_is_told_of_a_camera_that_is_well():
 
     assert all(camera.give(100))
     assert camera.told == []
-    assert camera.health.state is State.OK
+    assert camera.health.state is CameraState.OK
     assert camera.health.n_faults == 0
 
 
@@ -67,7 +67,7 @@ def test_silence_is_seen_within_two_periods():
     camera.wait(10)
 
     [(state, told_ns)] = camera.told
-    assert state is State.SILENT
+    assert state is CameraState.SILENT
     assert told_ns - last_ns <= 2 * PERIOD_NS + 100_000
     assert camera.health.state in NO_IMAGE
 
@@ -82,7 +82,7 @@ def test_a_repeated_image_is_seen_at_once_and_never_used():
 
     assert taken == [False] * 5
     [(state, told_ns)] = camera.told
-    assert state is State.FROZEN
+    assert state is CameraState.FROZEN
     assert told_ns - last_ns <= 2 * PERIOD_NS
     assert camera.health.n_repeated == 5
 
@@ -100,7 +100,7 @@ def test_a_slow_camera_is_told_with_its_rate():
 
     camera.give(40, periods=1.5)
 
-    assert camera.states == [State.SLOW]
+    assert camera.states == [CameraState.SLOW]
 
 
 def test_a_slow_camera_is_told_within_two_of_its_images_and_150_ms():
@@ -111,7 +111,7 @@ def test_a_slow_camera_is_told_within_two_of_its_images_and_150_ms():
     camera.give(6, periods=1.6)
 
     [(state, told_ns)] = camera.told
-    assert state is State.SLOW
+    assert state is CameraState.SLOW
     assert told_ns - began_ns <= 150_000_000 + 1.6 * PERIOD_NS
 
 
@@ -145,11 +145,11 @@ def test_a_camera_is_reported_well_once_images_have_kept_coming():
     camera.wait(10)
 
     camera.give(20)
-    assert camera.states == [State.SILENT]
+    assert camera.states == [CameraState.SILENT]
     camera.give(20)
 
-    assert camera.states == [State.SILENT, State.OK]
-    assert camera.health.state is State.OK
+    assert camera.states == [CameraState.SILENT, CameraState.OK]
+    assert camera.health.state is CameraState.OK
 
 
 def test_a_camera_that_comes_and_goes_is_told_once():
@@ -160,7 +160,7 @@ def test_a_camera_that_comes_and_goes_is_told_once():
         camera.wait(5)
         camera.give(3)
 
-    assert camera.states == [State.SILENT]
+    assert camera.states == [CameraState.SILENT]
     assert camera.health.n_faults >= 10
 
 
@@ -182,7 +182,7 @@ def test_a_device_that_went_away_is_told_and_comes_back():
 
     camera.give(60)
 
-    assert camera.states == [State.GONE, State.OK]
+    assert camera.states == [CameraState.GONE, CameraState.OK]
 
 
 def test_a_process_that_took_over_says_that_images_come_again():
@@ -190,7 +190,7 @@ def test_a_process_that_took_over_says_that_images_come_again():
 
     camera.give(3)
 
-    assert camera.states == [State.OK]
+    assert camera.states == [CameraState.OK]
 
 
 def test_a_camera_that_never_gives_an_image_is_told():
@@ -198,7 +198,7 @@ def test_a_camera_that_never_gives_an_image_is_told():
 
     camera.wait(150)
 
-    assert camera.states == [State.SILENT]
+    assert camera.states == [CameraState.SILENT]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_the_last_image_is_nobodys_after_two_periods(rate):
     assert 2 * PERIOD_NS < age_ns <= 2 * PERIOD_NS + 2 * reader.step_ns
 
 
-def test_what_stood_there_before_anybody_looked_is_of_unknown_age_and_not_used():
+def test_an_image_from_before_the_first_look_is_not_used():
     reader = Reader()
     assert reader.look() is None
 

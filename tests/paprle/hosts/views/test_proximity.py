@@ -39,7 +39,7 @@ def test_a_wall_is_told_of_with_its_distance_and_where(robot):
         assert 0.0 < one.share <= 1.0
 
 
-def test_what_is_nearer_is_told_first_and_counts_more(robot):
+def test_nearer_bodies_come_first_and_count_more(robot):
     q = robot.home.copy()
     q[1] += 0.6
     far, close = (find(robot, q, WALL % x)[0] for x in (0.64, 0.62))

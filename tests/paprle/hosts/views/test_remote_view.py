@@ -25,7 +25,7 @@ from paprle.hosts.views.remote_view import (
     carry_over,
     pack_heard,
 )
-from paprle.ipc.ports import Latest, make_ports
+from paprle.ipc.ports import LatestPort, make_ports
 from paprle.ipc.process import Role
 from paprle.ipc.records import pose_to_row
 from paprle.link.remote_leader.robot_view import pack_view
@@ -45,7 +45,9 @@ class Told:
     """What the leader's process writes, and the reader of an observer's process."""
 
     def __init__(self, robot):
-        ports = make_ports({HEARD: Latest(HEARD_DTYPE), NEWS: Latest(NEWS_DTYPE)})
+        ports = make_ports(
+            {HEARD: LatestPort(HEARD_DTYPE), NEWS: LatestPort(NEWS_DTYPE)}
+        )
         self.box, self.news = ports[HEARD], News(ports[NEWS])
         fds = {name: port.fd for name, port in ports.items()}
         self.reader = HeardReader(Role({}, fds), robot)
@@ -153,7 +155,7 @@ def test_a_robot_that_does_not_move_is_held_on_the_operators_page(robot):
     assert "link2 kept clear of link6" in str(shown)
 
 
-def test_why_the_gate_holds_it_crosses_in_words(robot):
+def test_the_reason_of_a_hold_crosses_in_words(robot):
     told, q = Told(robot), np.array(robot.home)
     view = look(robot, q, gate_state=GateState.HOLD, latched="silence")
     told.write(view)

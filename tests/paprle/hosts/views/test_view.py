@@ -96,7 +96,7 @@ def test_every_reason_has_words(tick, status, reason):
     [(GateState.HOLD, "lag (the robot stays behind)"), (GateState.ENGAGED, "")],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_why_it_holds_is_told_while_it_holds(tick, status, state, told):
+def test_the_reason_of_a_hold_is_shown_during_the_hold(tick, status, state, told):
     status["latched"], status["state"] = to_bits([Reason.LAG]), state
 
     latched = make_view(LAYOUT, tick, status, 11 * S).latched
@@ -115,7 +115,7 @@ def test_advice_comes_with_its_age(tick, status):
     assert view.advice["tags"].record["goal"].shape == (3,)
 
 
-def test_what_the_leaders_motors_give_is_told_by_joint_where_they_measure_it(status):
+def test_measured_motor_torques_of_a_leader_are_listed_by_joint(status):
     gripper = GripperInfo(joint="hand", closed=0.0, open=1.0)
     arm = LeaderArm(
         urdf_path=ROBOT.urdf_path, base_link="base", eef_link="eef",

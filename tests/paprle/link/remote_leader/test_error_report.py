@@ -68,7 +68,7 @@ def test_every_row_arrives_once_in_its_order_and_in_the_robots_time():
     assert pair.told[-1]["missing"] == 0
 
 
-def test_what_is_lost_comes_again_and_the_rest_is_counted():
+def test_lost_rows_come_again_and_missing_ones_are_counted():
     pair = Pair(loss=0.4).step(2000, rows=True)
     pair.up.loss = 0.0
     pair.step(4, rows=True).step(100)
@@ -102,7 +102,7 @@ def test_more_rows_than_were_ever_numbered_are_refused():
     assert pair.far.end.refused["malformed"] == 1
 
 
-def test_what_cannot_be_said_in_its_room_is_the_largest_and_nan_is_not_known():
+def test_values_out_of_range_are_saturated_and_nan_is_unknown():
     pair = Pair()
     row = ErrorRow(
         pair.now_ns + SKEW_NS,

@@ -23,7 +23,7 @@ def send(**held):
     return pack_view(make_view(holds=(one,)), None, 5)
 
 
-def test_what_holds_a_hand_arrives_beside_all_else():
+def test_the_hold_of_a_hand_arrives_beside_all_else():
     got = unpack_view(send())
 
     [held] = got.holds
@@ -47,7 +47,7 @@ def test_what_holds_a_hand_arrives_beside_all_else():
     ],
     ids=str,
 )
-def test_what_cannot_hold_a_hand_is_no_view_at_all(held):
+def test_an_invalid_hold_makes_the_view_invalid(held):
     assert unpack_view(send(**held)) is None
 
 

@@ -70,7 +70,7 @@ def test_reports_come_back_to_some_digits_and_what_is_nothing_as_nothing(
     assert (shares <= 1.0).all(), "no speed is told as larger than it was"
 
 
-def test_what_the_recording_is_comes_back(recorded, robot, header):
+def test_the_header_is_read_as_recorded(recorded, robot, header):
     episode = Episode.open(recorded[0])
 
     assert episode.config == header["config"]

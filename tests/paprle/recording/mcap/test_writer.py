@@ -92,7 +92,7 @@ def test_the_summary_says_what_is_in_the_file(written):
     assert noted == [{"key": "value"}]
 
 
-def test_what_was_declared_for_no_message_makes_no_chunk(tmp_path):
+def test_a_channel_without_messages_makes_no_chunk(tmp_path):
     begin(tmp_path / "a.mcap").finish()
 
     with (tmp_path / "a.mcap").open("rb") as data:

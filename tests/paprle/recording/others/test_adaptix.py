@@ -48,7 +48,7 @@ def written(request, tmp_path):
     return recording, path.read_text()
 
 
-def test_what_is_written_is_read_again_and_its_version_is_found(written):
+def test_a_written_file_is_read_again_with_its_version(written):
     recording, text = written
 
     again = parse_adaptix("motion.csv", text)

@@ -10,14 +10,14 @@ from mcap_ros2.decoder import DecoderFactory
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.settings.camera import CameraSettings, PoseSettings
 from paprle.contracts.settings.core import RecordSettings
-from paprle.ipc.pictures import Coded, Kind, pack_coded
+from paprle.ipc.pictures import CodedPicture, PictureKind, pack_coded
 from paprle.recording.info import describe
 from paprle.recording.mcap.recover import recover
 from paprle.recording.reader import Episode
 from paprle.recording.recorder import Recorder
 from paprle.recording.tracks import camera_from_dict, camera_to_dict
 from paprle.recording.video.codec import make_depth_encoder, make_encoder
-from paprle.recording.video.footage import MAX_PICTURE, Footage
+from paprle.recording.video.footage import MAX_PICTURE, FootageRecorder
 from paprle.recording.video.pictures import Footage as Recorded
 
 pytest.importorskip("av")
@@ -61,7 +61,7 @@ def told():
 
 @pytest.fixture
 def footage(film, told):
-    return Footage(describe_all(), film, lambda *level: told.append(level))
+    return FootageRecorder(describe_all(), film, lambda *level: told.append(level))
 
 
 def describe_all():
@@ -93,9 +93,9 @@ class Cameras:
             coded = encoder.encode(
                 stamp_ns, draw(self.k).tobytes(), needs_key=needs_key
             )
-            self.film[name].push(Kind.PICTURE, pack_coded(coded))
+            self.film[name].push(PictureKind.PICTURE, pack_coded(coded))
         depth = self.depth.encode(stamp_ns, draw_depth(self.k).tobytes())
-        self.film["wrist"].push(Kind.DEPTH, pack_coded(depth))
+        self.film["wrist"].push(PictureKind.DEPTH, pack_coded(depth))
         self.k += 1
 
 
@@ -194,9 +194,9 @@ def test_the_rest_of_the_episode_is_as_without_cameras(record, tmp_path):
 
 
 def test_the_manifest_counts_pictures_drops_and_gaps(record, film, tmp_path, recorder):
-    film["door"].dropped = {Kind.PICTURE: 3}
+    film["door"].dropped = {PictureKind.PICTURE: 3}
     record(end_it=False)
-    film["door"].dropped = {Kind.PICTURE: 8}
+    film["door"].dropped = {PictureKind.PICTURE: 8}
 
     recorder.finish("operator_quit", 0)
 
@@ -213,8 +213,8 @@ def test_images_that_a_camera_could_not_code_are_counted(
     now = tools.START_NS
     begin(recorder, rings, now)
     for k, n_dropped in enumerate((7, 7, 9)):  # seven before the episode
-        coded = Coded(now + k + 1, True, b"\xff\xd8\xff", n_dropped)
-        film["door"].push(Kind.PICTURE, pack_coded(coded))
+        coded = CodedPicture(now + k + 1, True, b"\xff\xd8\xff", n_dropped)
+        film["door"].push(PictureKind.PICTURE, pack_coded(coded))
     recorder.step(now + 40_000_000)
     recorder.finish("operator_quit", 0)
 
@@ -246,7 +246,7 @@ def test_cameras_are_told_when_an_episode_is_written(record, told):
 
 def test_a_recorder_that_takes_over_counts_on(film, told):
     """Else a camera would not know that another episode begins, with a key picture."""
-    Footage(describe_all(), film, lambda *level: told.append(level), 7).begin(0)
+    FootageRecorder(describe_all(), film, lambda *level: told.append(level), 7).begin(0)
 
     assert told[-2:] == [(7, False), (8, True)]
 
@@ -265,11 +265,17 @@ def test_records_that_are_no_pictures_do_no_harm(
     now = tools.START_NS
     begin(recorder, rings, now)
     for kind, payload in [
-        (Kind.PICTURE, b""),
-        (Kind.PICTURE, b"short"),
-        (Kind.DEPTH, pack_coded(Coded(now + 9, True, b"x"))),  # the door has no depth
+        (PictureKind.PICTURE, b""),
+        (PictureKind.PICTURE, b"short"),
+        (
+            PictureKind.DEPTH,
+            pack_coded(CodedPicture(now + 9, True, b"x")),
+        ),  # the door has no depth
         (6, b"unknown"),
-        (Kind.PICTURE, pack_coded(Coded(now + 9, True, bytes(MAX_PICTURE + 1)))),
+        (
+            PictureKind.PICTURE,
+            pack_coded(CodedPicture(now + 9, True, bytes(MAX_PICTURE + 1))),
+        ),
     ]:
         film["door"].push(kind, payload)
     recorder.step(now + 40_000_000)
@@ -289,7 +295,7 @@ def test_events_of_cameras_stand_among_the_others(
     now = tools.START_NS
     begin(recorder, rings, now)
     event = {"event": "camera", "camera": "door", "state": "silent", "t_ns": now + 5}
-    film["door"].push(Kind.EVENT, json.dumps(event).encode())
+    film["door"].push(PictureKind.EVENT, json.dumps(event).encode())
     recorder.step(now + 40_000_000)
     end(recorder, rings, now + 50_000_000)
 
@@ -297,7 +303,7 @@ def test_events_of_cameras_stand_among_the_others(
 
 
 @pytest.mark.parametrize(("share", "least"), [(0.7, 0), (0.9, 0), (0.999, 8)])
-def test_what_was_written_before_a_kill_can_be_read(record, tmp_path, share, least):
+def test_footage_before_a_kill_can_be_read(record, tmp_path, share, least):
     stamps = record(end_it=False)
     path = tmp_path / "episode_000000.mcap"
     data = path.read_bytes()

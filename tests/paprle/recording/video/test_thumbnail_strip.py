@@ -63,7 +63,7 @@ def test_every_second_has_a_picture_that_needs_no_other(episode):
     assert np.diff(keys).max() < 1_100_000_000
 
 
-def test_what_is_no_recording_is_refused(tmp_path):
+def test_an_invalid_recording_is_refused(tmp_path):
     path = tmp_path / "episode_000000.mcap"
     path.write_bytes(b"nothing")
 

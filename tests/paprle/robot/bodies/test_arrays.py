@@ -16,7 +16,7 @@ from paprle.contracts.settings.core import (
 )
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Bodies, Pairs, Reach, place_joints
+from paprle.robot.arrays import Bodies, Pairs, ReachTable, place_joints
 from paprle.robot.bodies.arrays import make_bodies, place_bodies
 from paprle.robot.bodies.distance import measure_pair
 
@@ -104,7 +104,7 @@ def measure(robot: RobotModel, bodies: Bodies, pairs: Pairs, q: Vec) -> Vec:
     )
 
 
-def spread(reach: Reach, n: int) -> Vec:
+def spread(reach: ReachTable, n: int) -> Vec:
     """Return the bounds as a table, shape (n, k)."""
     table = np.zeros((n, len(reach.starts) - 1))
     pair = np.repeat(np.arange(table.shape[1]), np.diff(reach.starts))
@@ -235,7 +235,7 @@ def test_a_slide_that_nothing_bounds_is_refused(tmp_path: Path) -> None:
         make_bodies(robot, GateSettings())
 
 
-def test_why_pairs_are_left_out_is_said(tmp_path: Path) -> None:
+def test_omitted_pairs_have_a_reason(tmp_path: Path) -> None:
     robot = make_robot(tmp_path, ignore_collisions=(("base", "hand"),))
     left_out = robot.make_collision_model(SCENE).left_out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from public_robots import PUBLIC
+from shared_data import require
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
@@ -74,10 +75,8 @@ def test_fingers_of_a_hand_are_no_arms(lines, limbs, tmp_path):
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_public_hand_has_no_arm(side):
     path = PUBLIC / f"allegro_hand_description/urdf/allegro_{side}_hand.urdf"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
 
-    assert find(path) == {}
+    assert find(require(path)) == {}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_a_moving_base_is_no_part_of_the_arm(base, n_joints, tmp_path):
     assert find(write(tmp_path, [*base, *ARM])) == {"arm": n_joints}
 
 
-def test_what_holds_is_told_by_new_robot_and_by_each_start(tmp_path):
+def test_held_joints_are_reported_by_new_robot_and_by_each_start(tmp_path):
     urdf = write(tmp_path, [X, Y, TURN, *ARM, *make_hand("a3_l")])
 
     report = write_new_robot(urdf, tmp_path / "out", "robot")

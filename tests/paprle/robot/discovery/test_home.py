@@ -60,7 +60,7 @@ def test_a_gripper_stays_open_even_where_it_touches():
     assert home.tolist() == info.home.tolist()
 
 
-def test_what_cannot_be_parted_is_looked_at_for_a_while_only():
+def test_a_search_for_homes_without_contact_is_bounded():
     info, seen = make_robot_info(3), []
 
     def measure(q):

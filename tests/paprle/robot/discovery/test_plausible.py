@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from public_robots import PUBLIC
+from shared_data import require
 from small_arms import write_arm
 
 from paprle.robot import RobotModel
@@ -77,9 +78,7 @@ def test_masses_in_another_unit_are_told(numbers, told, tmp_path):
     ],
 )
 def test_public_arms_leave_no_doubt_about_units(path):
-    if not (PUBLIC / path).is_file():
-        pytest.skip(f"{path} is not here")
-    robot = RobotModel.from_urdf(PUBLIC / path)
+    robot = RobotModel.from_urdf(require(PUBLIC / path))
 
     notes = read_urdf(PUBLIC / path).notes
     assert [doubt for doubt in robot.list_doubts() if doubt not in notes] == []

@@ -55,13 +55,13 @@ def find(tmp_path: Path):
     return call
 
 
-def test_what_stands_near_by_itself_is_not_what_the_gate_acts_for(find) -> None:
+def test_a_pair_that_stands_near_anyway_is_not_the_cause(find) -> None:
     (kept,) = find([0.188, 0.0, 0.0], [0.2, 0.0, 0.0])
 
     assert kept == "'a_link' of arm_1 is kept clear of 'b_link' of arm_2"
 
 
-def test_what_comes_no_nearer_is_told_where_there_is_nothing_else(find) -> None:
+def test_a_pair_that_comes_no_nearer_is_named_without_another_cause(find) -> None:
     (kept,) = find([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
 
     assert kept == "'b_link' of arm_2 is kept clear of 'c_link' of arm_3"

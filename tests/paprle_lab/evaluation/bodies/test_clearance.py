@@ -72,7 +72,7 @@ def test_between_two_commands_far_apart_the_middle_is_looked_at(judge):
     assert found.nearest == pytest.approx(-0.1)
 
 
-def test_who_begins_too_near_may_part_but_not_come_nearer_again(judge):
+def test_a_start_too_near_may_part_but_not_come_nearer_again(judge):
     start = np.full((1, 2), 0.045)
     parting = np.repeat(np.linspace(0.045, 0.0, 9)[:, None], 2, axis=1)
 

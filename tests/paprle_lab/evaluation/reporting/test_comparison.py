@@ -66,7 +66,7 @@ def test_page_and_terminal_begin_and_end_with_the_comparison(runs):
     assert lag.split()[-2:] == ["10.0*", "40.0"]
 
 
-def test_what_cannot_be_read_has_no_column(runs):
+def test_an_unreadable_episode_has_no_column(runs):
     broken = {"episode": "unreadable", "path": "x", "error": "no recording"}
 
     assert "1 more could not be read" in render_comparison([*runs, broken])

@@ -84,7 +84,7 @@ def test_a_fault_changes_the_grade_and_is_named(run, place, value, grade, reason
         (("lag_ms",), "lag"),
     ],
 )
-def test_what_was_not_judged_is_listed(run, place, gap):
+def test_unjudged_figures_are_listed(run, place, gap):
     *path, last = place
     node = run
     for key in path:

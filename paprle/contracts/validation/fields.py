@@ -16,7 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
-from paprle.config.layers import Tree
+from paprle.contracts.validation.places import Tree
 
 _DocInfo = type(doc(""))
 

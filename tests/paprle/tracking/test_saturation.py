@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paprle.tracking.cuts import find_share
-from paprle.tracking.findings import Cut
+from paprle.tracking.findings import Saturation
+from paprle.tracking.saturation import find_share
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,7 @@ def test_the_share_is_what_the_command_did_not_go_of_the_asked_way(asked, sent, 
 
 
 def test_a_cut_is_reported_in_the_words_of_a_person():
-    assert str(Cut("velocity of joint2", 0.12)) == "velocity of joint2, 12 %"
-    assert str(Cut("velocity of joint2", 0.0)) == "velocity of joint2, catching up"
+    assert str(Saturation("velocity of joint2", 0.12)) == "velocity of joint2, 12 %"
+    assert (
+        str(Saturation("velocity of joint2", 0.0)) == "velocity of joint2, catching up"
+    )

@@ -11,8 +11,8 @@ from paprle.contracts.types import Vec
 from paprle.gate.reason_text import list_words
 from paprle.gate.reasons import Reason, to_bits
 from paprle.ipc.records import row_to_pose
-from paprle.tracking.arm import AT_SPEED, Arm
-from paprle.tracking.findings import Cut
+from paprle.tracking.arm import AT_SPEED, TrackedLimb
+from paprle.tracking.findings import Saturation
 from paprle.tracking.looks import Look
 
 _ARM = 0.2  # [m/rad] chosen: rotation against translation, as ik.rotation_weight
@@ -22,7 +22,9 @@ _BACK = 2  # chosen: looks before the newest at which the way begins, 0.2 s
 _SLOWING = to_bits({Reason.CLEARANCE, Reason.TOOL_SPEED, Reason.SINGULARITY})
 
 
-def find_cuts(arm: Arm, i: int, looks: Sequence[Look], sign: str) -> Iterator[Cut]:
+def find_cuts(
+    arm: TrackedLimb, i: int, looks: Sequence[Look], sign: str
+) -> Iterator[Saturation]:
     """Yield the cuts of limb ``i``; ``sign`` prefixes the text."""
     if len(looks) <= _BACK:
         return
@@ -40,16 +42,16 @@ def find_cuts(arm: Arm, i: int, looks: Sequence[Look], sign: str) -> Iterator[Cu
     if speeds[fastest] >= AT_SPEED:
         one = slice(None) if is_posed else slice(fastest, fastest + 1)
         share = find_share(asked[one], sent[one])
-        yield Cut(f"{sign}velocity of {names[fastest]}", share)
+        yield Saturation(f"{sign}velocity of {names[fastest]}", share)
         return
     share = find_share(asked, sent)
     if share < _WORTH:
         return
     if now.reasons & _SLOWING:
-        yield Cut(sign + ", ".join(list_words(now.reasons & _SLOWING)), share)
+        yield Saturation(sign + ", ".join(list_words(now.reasons & _SLOWING)), share)
     elif now.reasons & to_bits({Reason.ACCELERATION}):
         missing = np.abs(now.dq_des[own] - now.dq_cmd[own]) / arm.ddq_max
-        yield Cut(f"{sign}acceleration of {names[int(missing.argmax())]}", share)
+        yield Saturation(f"{sign}acceleration of {names[int(missing.argmax())]}", share)
 
 
 def _list_joints(before: Look, now: Look) -> tuple[tuple[Vec, Vec], ...]:

@@ -1,0 +1,1 @@
+"""Validation of settings, of files and of those made in Python."""
