@@ -204,7 +204,7 @@ class VendorArm(ABC):
     def _serve(self) -> None:
         reading, now = self._read(), self._clock()
         if not reading.condition.is_ready:
-            self._is_muted = True
+            self._is_muted, self._sent = True, None
             self._goals.clear()
             self._attend(reading, now)
             return
@@ -214,7 +214,11 @@ class VendorArm(ABC):
             self._sent_ns = now
             self._send(goal)
             self._sent = goal
-        elif (
+        else:
+            self._keep_alive(now, reading)
+
+    def _keep_alive(self, now: int, reading: Reading) -> None:
+        if (
             now - self._spoke_ns > self._keep_ns
             and self._is_owned(now, _BEAT_NS)
             and now - reading.stamp_ns < _BLIND_NS
