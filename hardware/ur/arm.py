@@ -62,6 +62,7 @@ _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _OPEN_TIME = 6.0  # [s] chosen: ur_rtde waits 5 s for a script, for a cut cable for ever
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
+_LED_PLACE = 0.005  # [rad] chosen: a gate that has not begun anew holds its old goal
 _STILL = 0.01  # [rad/s] chosen: above the noise of measured speeds
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
 _LEFT: list[Any] = []
@@ -244,6 +245,7 @@ class UrArm(VendorArm):
         )
         try:
             if order is Order.BEGIN:
+                self._same_place = _LED_PLACE
                 self._command(self._control.servoStop)
                 self._command(self._control.teachMode)
             elif order is Order.END:
