@@ -63,6 +63,15 @@ class UrConfig(FollowerSettings):
         Unit("m"),
         doc("Centre of the payload in the frame of the flange."),
     ] = (0.0, 0.0, 0.0)
+    freedrive_input: Annotated[
+        int | None,
+        Ge(0),
+        Le(17),
+        doc(
+            "Digital input of a button at the arm, which is led by hand while it is "
+            "pressed: 0 to 7 standard, 8 to 15 configurable, 16 and 17 tool."
+        ),
+    ] = None
     robotiq: Annotated[
         RobotiqSettings, doc("Robotiq gripper of limbs that have one.")
     ] = field(default_factory=RobotiqSettings)

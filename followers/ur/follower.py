@@ -107,6 +107,7 @@ class UrFollower(VendorFollower[UrArm]):
                 watchdog=config.watchdog,
                 payload=config.payload,
                 payload_centre=config.payload_centre,
+                freedrive_input=config.freedrive_input,
             ),
             self.clock,
         )

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock, Thread
 from typing import Any
 
@@ -24,7 +24,9 @@ from paprle.hardware.ur.conditions import (
     judge_safety,
     judge_version,
 )
+from paprle.hardware.ur.freedrive import Freedrive, Order
 from paprle.hardware.ur.geometry import GEOMETRIES, Geometry, compute_torques
+from paprle.hardware.ur.messages import Messages
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
 from paprle.hardware.vendor_arm.clock import DeviceClock
 from paprle.hardware.vendor_arm.states import (
@@ -50,6 +52,7 @@ _VARIABLES = (
     "robot_status_bits",
     "runtime_state",
     "target_speed_fraction",
+    "actual_digital_input_bits",
 )
 _REACH_TIME = 1.0  # [s] chosen: a controller on the same network answers in 1 ms
 _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
@@ -59,12 +62,15 @@ _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _OPEN_TIME = 6.0  # [s] chosen: ur_rtde waits 5 s for a script, for a cut cable for ever
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
+_LED_PLACE = 0.005  # [rad] chosen: a gate that has not begun anew holds its old goal
+_STILL = 0.01  # [rad/s] chosen: above the noise of measured speeds
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
 _LEFT: list[Any] = []
 """Clients that were left: the end of each holds Python's lock for up to seconds."""
 
 _LOST = Condition(ArmState.DISCONNECTED)
 _LOCAL = Condition(ArmState.LOCAL)
+_LED = Condition(ArmState.LED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,7 @@ class UrSettings:
         watchdog: Longest silence before its program ends, [s].
         payload: At the flange, [kg]; 0: pendant's.
         payload_centre: In the flange's frame, [m].
+        freedrive_input: Digital input of a button to lead it by hand, if any.
     """
 
     host: str
@@ -87,6 +94,7 @@ class UrSettings:
     watchdog: float = 0.2
     payload: float = 0.0
     payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    freedrive_input: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,9 @@ class UrArm(VendorArm):
         self._geometry: Geometry | None = None
         self._last: Reading | None = None
         self._is_local = False
+        self._freedrive = Freedrive()
+        self._messages = Messages(clock)
+        self._protected_ns: int | None = None
         self.identity = Identity("", "", "")
 
     def open(self) -> None:
@@ -128,6 +139,8 @@ class UrArm(VendorArm):
         self._switch_on()
         self._control = self._connect("rtde_control", "RTDEControlInterface")
         self._finish(self._set_up)
+        self._messages.open(self._settings.host)
+        self._freedrive.leave()
         self.start()
 
     def greet(self) -> Identity:
@@ -173,13 +186,25 @@ class UrArm(VendorArm):
         return found, float(receiver.getTargetSpeedFraction())
 
     def _read(self) -> Reading:
+        reading = self._read_arm()
+        condition = reading.condition
+        if condition.is_ready and self._freedrive.is_active:
+            return replace(reading, condition=_LED)
+        if condition.state is not ArmState.PROTECTIVE_STOP:
+            self._protected_ns = None
+            return reading
+        if self._protected_ns is None:
+            self._protected_ns = reading.stamp_ns
+        code = self._messages.find_code(self._protected_ns)
+        return replace(reading, condition=replace(condition, detail=code))
+
+    def _read_arm(self) -> Reading:
         receiver = self._receiver
         if receiver is None or self._geometry is None:
             raise ArmError(f"{self.name}: expected an open arm, got a closed one")
         is_lost = not receiver.isConnected() or not self._is_controlled()
         if is_lost and self._last is not None:
-            last = self._last
-            return Reading(last.stamp_ns, last.q, last.dq, last.tau, _LOST, last.speed)
+            return replace(self._last, condition=_LOST)
         stamp = receiver.getTimestamp()
         now = self._clock()  # after it: an early clock makes all later readings old
         q = receiver.getActualQ()
@@ -201,6 +226,35 @@ class UrArm(VendorArm):
             float(receiver.getTargetSpeedFraction()),
         )
         return self._last
+
+    def _serve(self) -> None:
+        self._messages.poll()
+        if self._settings.freedrive_input is not None:
+            self._guide(self._settings.freedrive_input)
+        super()._serve()
+
+    def _guide(self, number: int) -> None:
+        """Begin and end teach mode by its button, and keep its watchdog."""
+        reading, now = self._read_arm(), self._clock()
+        guide, bits = self._freedrive, int(self._receiver.getActualDigitalInputBits())
+        order = guide.step(
+            now,
+            is_high=bool(bits >> number & 1),
+            is_ready=reading.condition.is_ready,
+            is_still=bool(np.abs(reading.dq).max() < _STILL),
+        )
+        try:
+            if order is Order.BEGIN:
+                self._same_place = _LED_PLACE
+                self._command(self._control.servoStop)
+                self._command(self._control.teachMode)
+            elif order is Order.END:
+                self._command(self._control.endTeachMode)
+            elif guide.is_active:
+                self._keep_alive(now, reading)
+        except ArmError:
+            guide.leave()
+            raise
 
     def _is_controlled(self) -> bool:
         return self._control is None or bool(self._control.isConnected())
@@ -240,6 +294,7 @@ class UrArm(VendorArm):
         is_heard = self._is_heard()
         control, receiver, dashboard = self._control, self._receiver, self._dashboard
         self._control = self._receiver = self._dashboard = self._last = None
+        self._messages.close()
         _LEFT.extend((control, receiver, dashboard))
         first, last = [], []
         if control is not None:

@@ -15,15 +15,30 @@ _OTHERS: Mapping[int, str] = {3: "the CB-series", 10: "PolyScope X"}
 POWER_OFF, IDLE, RUNNING = 3, 5, 7  # spec: robot_mode
 _STOPPED, _PLAYING = 1, 2  # spec: runtime_state
 _PROGRAM_RUNS = 1 << 1  # spec: robot_status_bits
-_BITS: tuple[tuple[int, ArmState, str], ...] = (  # spec: safety_status_bits
-    (1 << 9, ArmState.FAULT, "safety fault"),
-    (1 << 8, ArmState.FAULT, "safety violation"),
-    (1 << 5, ArmState.EMERGENCY_STOP, "system"),
-    (1 << 6, ArmState.EMERGENCY_STOP, "robot"),
-    (1 << 7, ArmState.EMERGENCY_STOP, ""),
-    (1 << 2, ArmState.PROTECTIVE_STOP, ""),
-    (1 << 4, ArmState.SAFEGUARD_STOP, ""),
-    (1 << 3, ArmState.FAULT, "recovery mode"),
+_RESTART = "read its pendant, restart its safety there, then give the arm power again"
+_BITS: tuple[tuple[int, Condition], ...] = (  # spec: safety_status_bits
+    (1 << 9, Condition(ArmState.FAULT, "safety fault", _RESTART)),
+    (1 << 8, Condition(ArmState.FAULT, "safety violation", _RESTART)),
+    (
+        1 << 5,
+        Condition(
+            ArmState.EMERGENCY_STOP,
+            "system",
+            "release the emergency stop of its cell, then give the arm power again",
+        ),
+    ),
+    (1 << 6, Condition(ArmState.EMERGENCY_STOP, "robot")),
+    (1 << 7, Condition(ArmState.EMERGENCY_STOP)),
+    (1 << 2, Condition(ArmState.PROTECTIVE_STOP)),
+    (1 << 4, Condition(ArmState.SAFEGUARD_STOP)),
+    (
+        1 << 3,
+        Condition(
+            ArmState.FAULT,
+            "recovery mode",
+            "lead the arm inside its safety limits at its pendant",
+        ),
+    ),
 )
 _MODES: Mapping[int, ArmState] = {POWER_OFF: ArmState.POWER_OFF, IDLE: ArmState.BRAKED}
 _NAMES: Mapping[int, str] = {
@@ -39,9 +54,9 @@ _NAMES: Mapping[int, str] = {
 
 def judge_safety(robot_mode: int, safety_bits: int) -> Condition:
     """Return the condition of power and safety, by RTDE's values."""
-    for bit, state, detail in _BITS:
+    for bit, condition in _BITS:
         if safety_bits & bit:
-            return Condition(state, detail)
+            return condition
     if robot_mode == RUNNING:
         return READY
     if robot_mode in _MODES:

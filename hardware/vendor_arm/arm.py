@@ -109,6 +109,7 @@ class VendorArm(ABC):
         self._goals: deque[_Goal] = deque(maxlen=_MOST_GOALS)
         self._sent: Vec | None = None
         self._is_muted = False
+        self._same_place = _SAME_PLACE
         self._trouble, self._trouble_ns = "", 0
         self._beat_ns: int | None = None
         self._sent_ns = self._spoke_ns = self._tried_ns = self._moved_ns = (
@@ -204,7 +205,7 @@ class VendorArm(ABC):
     def _serve(self) -> None:
         reading, now = self._read(), self._clock()
         if not reading.condition.is_ready:
-            self._is_muted = True
+            self._is_muted, self._sent = True, None
             self._goals.clear()
             self._attend(reading, now)
             return
@@ -214,7 +215,11 @@ class VendorArm(ABC):
             self._sent_ns = now
             self._send(goal)
             self._sent = goal
-        elif (
+        else:
+            self._keep_alive(now, reading)
+
+    def _keep_alive(self, now: int, reading: Reading) -> None:
+        if (
             now - self._spoke_ns > self._keep_ns
             and self._is_owned(now, _BEAT_NS)
             and now - reading.stamp_ns < _BLIND_NS
@@ -231,9 +236,10 @@ class VendorArm(ABC):
             return None
         goal = goals.popleft()
         if self._is_muted:
-            if np.abs(goal.q - reading.q).max() > _SAME_PLACE or reading.speed <= 0.0:
+            off = np.abs(goal.q - reading.q).max()
+            if off > self._same_place or reading.speed <= 0.0:
                 return None
-            self._is_muted = False
+            self._is_muted, self._same_place = False, _SAME_PLACE
         return goal.q
 
     def _drop_goals(self, now: int, *, is_blind: bool) -> None:

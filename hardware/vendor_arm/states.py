@@ -17,6 +17,7 @@ class ArmState(Enum):
     SAFEGUARD_STOP = "safeguard stop"
     EMERGENCY_STOP = "emergency stop"
     LOCAL = "local control"
+    LED = "led by hand"
     BRAKED = "brakes engaged"
     POWER_OFF = "no power"
     FAULT = "fault"
@@ -29,10 +30,11 @@ class ArmError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """State with details."""
+    """State with details; ``remedy`` precedes all others."""
 
     state: ArmState
     detail: str = ""
+    remedy: str = ""
 
     @property
     def is_ready(self) -> bool:
@@ -49,6 +51,7 @@ REMEDIES: Mapping[ArmState, str] = {
     ArmState.SAFEGUARD_STOP: "close the safeguard and reset it",
     ArmState.EMERGENCY_STOP: "release the button, then give the arm power again",
     ArmState.LOCAL: "switch to remote control at its pendant",
+    ArmState.LED: "let go of its button, then go on from where it is",
     ArmState.BRAKED: "release the brakes at its pendant",
     ArmState.POWER_OFF: "switch the arm on at its pendant",
     ArmState.FAULT: "read its pendant",
@@ -76,5 +79,5 @@ def describe(
         return ""
     detail = f" ({condition.detail})" if condition.detail else ""
     own = remedies or {}
-    remedy = own.get(condition.state, REMEDIES[condition.state])
+    remedy = condition.remedy or own.get(condition.state, REMEDIES[condition.state])
     return f"{condition.state.value}{detail}; {remedy}"

@@ -1,6 +1,7 @@
 """Teach-in leader: keeps commanded poses and plays them.
 
-Kept commands close a gripper again, and let no arm sag further.
+Kept commands close a gripper again, and let no arm sag further. While the robot is
+stopped, as while it is led by hand, its measured arms are kept instead.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.kit.playback import Playback
 from paprle.contracts.observing_leader import SeeingLeader, Sight, Window
 from paprle.contracts.plugins import Clock
+from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import (
     Feedback,
+    GateState,
     LeaderInfo,
     LeaderSample,
     LimbCommand,
@@ -198,12 +201,26 @@ class Teach(SeeingLeader):
 
     def _find_place(self) -> TaughtPose | None:
         sight = self._look()
-        if sight is None or not np.isfinite(sight.view.q_cmd).all():
+        if sight is None:
             return None
-        robot, q = self._meet(), sight.view.q_cmd
+        robot = self._meet()
+        q = self._choose_joints(robot, sight.view)
+        if not np.isfinite(q).all():
+            return None
         self._links.update(q)
         limbs = {limb.name: self._place(robot, limb, q) for limb in self._limbs}
         return TaughtPose(name="here", limbs=limbs)
+
+    def _choose_joints(self, robot: RobotInfo, view: SessionView) -> Vec:
+        """Return the command, or measured arms of a stopped robot, led by hand."""
+        q: Vec = view.q_cmd
+        if view.gate_state is not GateState.STOPPED:
+            return q
+        q = q.copy()
+        for limb in self._limbs:
+            ids = [robot.joint_names.index(joint) for joint in limb.joint_names]
+            q[ids] = view.q[ids]
+        return q
 
     def _place(self, robot: RobotInfo, limb: LimbInfo, q: Vec) -> LimbPose:
         place, names = self._links.place, robot.joint_names

@@ -13,17 +13,24 @@ Keys:
                      2f140 or hande; not activated, as after power on  (none)
     fault=JSON       a fault from the start; may come several times
 
-Ports 30004 (RTDE, version 2, 500 Hz), 29999 (dashboard), 30001 to 30003 (scripts). It
+Ports 30004 (RTDE, version 2, 500 Hz), 29999 (dashboard), 30001 (messages, scripts),
+30002 and 30003 (scripts). It
 prints one JSON line with its address, then takes JSON lines on standard input and
 answers each with one:
-    {"fault": "estop"}, {"fault": "estop_release"}    then power_on
+    {"fault": "estop"}, {"fault": "system_estop"}, {"fault": "estop_release"}
+                                                    then power_on
+    {"fault": "violation"}, {"fault": "safety_fault"}, {"fault": "restart_safety"}
+                                                    then power_on
+    {"fault": "recovery"}, {"fault": "recovered"}    outside its safety limits
     {"fault": "protective_stop"}, {"fault": "unlock"}
     {"fault": "safeguard"}, {"fault": "safeguard_reset"}
     {"fault": "local"}, {"fault": "remote"}
     {"fault": "power_off"}, {"fault": "power_on"}, {"fault": "program_stop"}
     {"fault": "slider", "fraction": 0.5}
     {"fault": "wrench", "values": [0, 0, -20, 0, 0, 0]}
-    {"fault": "push", "joint": 1, "by": 0.1}
+    {"fault": "push", "joint": 1, "by": 0.1}    at once, against its motors
+    {"fault": "lead", "joint": 1, "by": 0.1, "time": 0.5}    by hand, in teach mode
+    {"fault": "input", "number": 0, "is_on": true}    a digital input, 0 to 17
     {"fault": "unplug", "time": 0.5}, {"fault": "replug"}   the network cable
     {"fault": "power_loss", "time": 2}
     {"fault": "late", "by": 0.05, "time": 1}, {"fault": "stall", "time": 0.2}
@@ -64,10 +71,14 @@ from paprle_emulators.ur.journal import Journal
 from paprle_emulators.ur.models import MODELS, N_JOINTS
 from paprle_emulators.ur.rtde import RtdeClient
 from paprle_emulators.ur.server import Server, Session
-from paprle_emulators.ur.sessions import DashboardSession, ScriptSession
+from paprle_emulators.ur.sessions import (
+    DashboardSession,
+    PrimarySession,
+    ScriptSession,
+)
 
 KEYS = ("model", "host", "port", "log", "q", "gripper", "fault")
-RTDE, DASHBOARD, SCRIPTS = 30004, 29999, (30001, 30002, 30003)  # spec: UR
+RTDE, DASHBOARD, PRIMARY, SCRIPTS = 30004, 29999, 30001, (30002, 30003)  # spec: UR
 _HOME = "0,-1.5708,1.5708,-1.5708,-1.5708,0"
 _MOST_LATE = 10  # [cycles] chosen: after a longer pause of the machine, time is dropped
 _N_ADDRESSES = 200  # chosen: tried, from one that the process id gives
@@ -105,6 +116,7 @@ class Emulator:
         ports: dict[int, Callable[[], Session]] = {
             RTDE: make_rtde,
             DASHBOARD: lambda: DashboardSession(self._dashboard, note),
+            PRIMARY: lambda: PrimarySession(self._controller),
             **dict.fromkeys(SCRIPTS, make_script),
         }
         self._gripper = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import IntEnum
 
@@ -9,12 +10,16 @@ import numpy as np
 
 from paprle_emulators.ur.arm import BRAKE_RATE, EmulatedArm
 from paprle_emulators.ur.models import Model, Vec
+from paprle_emulators.ur.primary import Reports
 from paprle_emulators.ur.program import ControlProgram, Program
 
 DT = 0.002  # [s] spec: control cycle of e-series
+N_INPUTS = 18  # spec: RTDE guide, actual_digital_input_bits
 VERSION = (5, 22, 1, 1214321)  # of the last PolyScope 5 that ur_rtde 1.6 distinguishes
 _START_TIME = 0.04  # [s] chosen: from a script's last line to its first cycle
 _BOOT_TIME = 0.3  # [s] chosen: power on and brake release take seconds on a robot
+_SLIDER_RATE = 4.0  # [1/s] chosen: of the speed scaling after the slider
+_CODE = re.compile(r"C(\d+)A?(\d*)")
 
 
 class RobotMode(IntEnum):
@@ -30,8 +35,12 @@ class SafetyMode(IntEnum):
 
     NORMAL = 1
     PROTECTIVE_STOP = 3
+    RECOVERY = 4
     SAFEGUARD_STOP = 5
+    SYSTEM_EMERGENCY_STOP = 6
     ROBOT_EMERGENCY_STOP = 7
+    VIOLATION = 8
+    FAULT = 9
 
 
 class Runtime(IntEnum):
@@ -45,9 +54,16 @@ class Runtime(IntEnum):
 _SAFETY_BITS = {  # spec: UR, RTDE guide, safety_status_bits
     SafetyMode.NORMAL: 1 << 0,
     SafetyMode.PROTECTIVE_STOP: 1 << 2 | 1 << 10,
+    SafetyMode.RECOVERY: 1 << 3,
     SafetyMode.SAFEGUARD_STOP: 1 << 4 | 1 << 10,
+    SafetyMode.SYSTEM_EMERGENCY_STOP: 1 << 5 | 1 << 7 | 1 << 10,
     SafetyMode.ROBOT_EMERGENCY_STOP: 1 << 6 | 1 << 7 | 1 << 10,
+    SafetyMode.VIOLATION: 1 << 8 | 1 << 10,
+    SafetyMode.FAULT: 1 << 9 | 1 << 10,
 }
+_EMERGENCIES = {SafetyMode.SYSTEM_EMERGENCY_STOP, SafetyMode.ROBOT_EMERGENCY_STOP}
+_BROKEN = {SafetyMode.VIOLATION, SafetyMode.FAULT}
+"""Modes that a restart of the safety system ends."""
 
 
 class Controller:
@@ -58,6 +74,10 @@ class Controller:
         slider: Speed share of the pendant.
         wrench: At the tool, shape (6,), [N], [N·m].
         payload: [kg].
+        digital_in: Bits of the inputs: 8 standard, 8 configurable, 2 of the tool.
+        digital_out: The same of the outputs.
+        analog_out: Shares of both analog outputs.
+        reports: Messages for primary clients.
     """
 
     def __init__(self, model: Model, q: Vec, note: Callable[[str], None]) -> None:
@@ -66,7 +86,11 @@ class Controller:
         self.robot_mode, self.safety_mode = RobotMode.RUNNING, SafetyMode.NORMAL
         self.runtime = Runtime.STOPPED
         self.is_remote = True
-        self.slider = 1.0
+        self.slider = self._share = 1.0
+        self.digital_in = self.digital_out = 0
+        self.analog_out = [0.0, 0.0]
+        self.reports = Reports()
+        self._unfelt: Vec = np.zeros(6)
         self.int_in, self.int_out = [0] * 48, [0] * 48
         self.double_in, self.double_out = [0.0] * 48, [0.0] * 48
         self.wrench: Vec = np.zeros(6)
@@ -89,7 +113,24 @@ class Controller:
     @property
     def scaling(self) -> float:
         """``speed_scaling``, 0 unless a program plays."""
-        return self.slider if self.runtime is Runtime.PLAYING else 0.0
+        return self._share if self.runtime is Runtime.PLAYING else 0.0
+
+    @property
+    def felt(self) -> Vec:
+        """Force at the tool since it was zeroed, (6,), [N], [N·m]."""
+        return self.wrench - self._unfelt
+
+    def zero_force(self) -> None:
+        """Take the present force as none."""
+        self._unfelt = self.wrench.copy()
+
+    def note(self, text: str) -> None:
+        """Write into the journal."""
+        self._note(text)
+
+    def report_exception(self, text: str) -> None:
+        """Send a runtime exception to primary clients."""
+        self.reports.add_exception(self.time, text)
 
     def write_int(self, register: int, value: int) -> None:
         """Write an input integer register, dated."""
@@ -113,7 +154,9 @@ class Controller:
             reason = program.step(self)
             if reason:
                 self.end_program(reason)
-        excess = self.arm.step(DT, self.slider)
+        most = _SLIDER_RATE * DT
+        self._share += min(max(self.slider - self._share, -most), most)
+        excess = self.arm.step(DT, self._share)
         if excess and self.safety_mode is SafetyMode.NORMAL:
             self.stop_protectively(excess)
 
@@ -145,18 +188,48 @@ class Controller:
         self._note(f"protective stop: {reason}")
         self._halt(SafetyMode.PROTECTIVE_STOP)
         self.popup = reason
+        found = _CODE.match(reason)
+        words = found.groups() if found else ("", "")
+        code, argument = (int(word or 0) for word in words)
+        text = reason.partition(": ")[2]
+        self.reports.add_stop(self.time, int(self.safety_mode), code, argument, text)
 
-    def stop_in_emergency(self) -> None:
+    def stop_in_emergency(self, *, is_system: bool = False) -> None:
         """Make an emergency stop: program end and brakes."""
-        self._note("emergency stop")
-        self._halt(SafetyMode.ROBOT_EMERGENCY_STOP)
-        self.end_program("emergency stop")
-        self.arm.stop(BRAKE_RATE)
-        self.robot_mode = RobotMode.POWER_OFF
+        self._note("system emergency stop" if is_system else "emergency stop")
+        robot, system = (
+            SafetyMode.ROBOT_EMERGENCY_STOP,
+            SafetyMode.SYSTEM_EMERGENCY_STOP,
+        )
+        self._cut_power(system if is_system else robot, "emergency stop")
 
     def release_emergency(self) -> None:
         """Release the emergency stop, without power."""
-        if self.safety_mode is SafetyMode.ROBOT_EMERGENCY_STOP:
+        if self.safety_mode in _EMERGENCIES:
+            self.safety_mode = SafetyMode.NORMAL
+
+    def break_safety(self, *, is_fault: bool) -> None:
+        """Make a safety violation or fault: program end and brakes."""
+        mode = SafetyMode.FAULT if is_fault else SafetyMode.VIOLATION
+        self._note(f"safety {mode.name.lower()}")
+        self._cut_power(mode, f"safety {mode.name.lower()}")
+
+    def restart_safety(self) -> bool:
+        """Restart the safety system, without power; return success."""
+        if self.safety_mode not in _BROKEN:
+            return False
+        self.safety_mode = SafetyMode.NORMAL
+        return True
+
+    def enter_recovery(self) -> None:
+        """Enter recovery mode: no programs until ``recover``."""
+        self._note("recovery mode")
+        self._halt(SafetyMode.RECOVERY)
+        self.end_program("recovery mode")
+
+    def recover(self) -> None:
+        """Leave recovery mode, as a person led the arm inside its limits."""
+        if self.safety_mode is SafetyMode.RECOVERY:
             self.safety_mode = SafetyMode.NORMAL
 
     def open_safeguard(self) -> None:
@@ -210,10 +283,16 @@ class Controller:
 
     def _reach(self, mode: RobotMode) -> None:
         def arrive() -> None:
-            if self.safety_mode is not SafetyMode.ROBOT_EMERGENCY_STOP:
+            if self.safety_mode not in _EMERGENCIES | _BROKEN:
                 self.robot_mode = max(mode, self.robot_mode)
 
         self._due.append((self.time + _BOOT_TIME, arrive))
+
+    def _cut_power(self, mode: SafetyMode, reason: str) -> None:
+        self._halt(mode)
+        self.end_program(reason)
+        self.arm.stop(BRAKE_RATE)
+        self.robot_mode = RobotMode.POWER_OFF
 
     def _halt(self, mode: SafetyMode) -> None:
         self.safety_mode = mode

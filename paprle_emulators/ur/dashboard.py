@@ -63,7 +63,7 @@ class Dashboard:
             "unlock protective stop": self._unlock,
             "close popup": lambda: "closing popup",
             "close safety popup": lambda: "closing safety popup",
-            "restart safety": lambda: "Restarting safety",
+            "restart safety": self._restart_safety,
             "quit": lambda: "Disconnected",
         }
 
@@ -121,6 +121,13 @@ class Dashboard:
             return "Failed to execute: pause"
         self._controller.pause()
         return "Pausing program"
+
+    def _restart_safety(self) -> str:
+        return (
+            "Restarting safety"
+            if self._controller.restart_safety()
+            else "Failed to execute: restart safety"
+        )
 
     def _unlock(self) -> str:
         if self._controller.safety_mode is not SafetyMode.PROTECTIVE_STOP:

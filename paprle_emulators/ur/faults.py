@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paprle_emulators.ur.controller import DT, Controller
+from paprle_emulators.ur.controller import DT, N_INPUTS, Controller
 from paprle_emulators.ur.models import N_JOINTS
 from paprle_emulators.ur.server import Server
 
@@ -28,9 +28,15 @@ class Faults:
         self._controller, self._server = controller, server
         self.stalled = 0.0
         self._until: list[tuple[float, Callable[[], None]]] = []
-        self._orders: dict[str, Callable[..., None]] = {
+        self._orders: dict[str, Callable[..., object]] = {
             "estop": controller.stop_in_emergency,
+            "system_estop": lambda: controller.stop_in_emergency(is_system=True),
             "estop_release": controller.release_emergency,
+            "violation": lambda: controller.break_safety(is_fault=False),
+            "safety_fault": lambda: controller.break_safety(is_fault=True),
+            "restart_safety": controller.restart_safety,
+            "recovery": controller.enter_recovery,
+            "recovered": controller.recover,
             "protective_stop": controller.stop_protectively,
             "unlock": controller.unlock,
             "safeguard": controller.open_safeguard,
@@ -43,6 +49,8 @@ class Faults:
             "slider": self._set_slider,
             "wrench": self._set_wrench,
             "push": self._push,
+            "lead": self._lead,
+            "input": self._set_input,
             "unplug": self._unplug,
             "replug": lambda: server.cut(is_cut=False),
             "power_loss": self._lose_power,
@@ -92,6 +100,21 @@ class Faults:
         if not 1 <= joint <= N_JOINTS:
             raise ValueError(f"joint: expected 1 to {N_JOINTS}, got {joint}")
         self._controller.arm.push(joint - 1, by)
+
+    def _lead(self, joint: int = 1, by: float = 0.1, time: float = 0.5) -> None:
+        if not 1 <= joint <= N_JOINTS:
+            raise ValueError(f"joint: expected 1 to {N_JOINTS}, got {joint}")
+        if not time > 0.0:
+            raise ValueError(f"time: expected more than 0 [s], got {time}")
+        if not self._controller.arm.lead(joint - 1, float(by), float(time)):
+            self._controller.note("a hand pushes, the arm holds")
+
+    def _set_input(self, number: int = 0, is_on: bool = True) -> None:
+        if not 0 <= number < N_INPUTS:
+            raise ValueError(f"number: expected 0 to {N_INPUTS - 1}, got {number}")
+        bit = 1 << number
+        other = self._controller.digital_in & ~bit
+        self._controller.digital_in = other | bit * bool(is_on)
 
     def _unplug(self, time: float = 0.0) -> None:
         self._server.cut(is_cut=True)

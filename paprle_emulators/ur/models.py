@@ -93,11 +93,11 @@ MODELS: Mapping[str, Model] = {
 }
 
 
-def compute_flange(model: Model, q: Vec) -> Vec:
-    """Return T_base_flange (4, 4), [m], at q (6,), [rad]."""
+def compute_links(model: Model, q: Vec) -> list[Vec]:
+    """Return the poses (4, 4) of base and DH frames in the base, [m]."""
     a = (0.0, *model.a, 0.0, 0.0, 0.0)
     d = (model.d[0], 0.0, 0.0, *model.d[1:])
-    pose: Vec = np.eye(4)
+    links: list[Vec] = [np.eye(4)]
     for theta, alpha, length, offset in zip(q, _ALPHA, a, d, strict=True):
         ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
         link = np.array(
@@ -108,24 +108,10 @@ def compute_flange(model: Model, q: Vec) -> Vec:
                 [0.0, 0.0, 0.0, 1.0],
             ]
         )
-        pose = pose @ link
-    return pose
+        links.append(links[-1] @ link)
+    return links
 
 
-def to_pose_vector(pose: Vec) -> Vec:
-    """Return position and rotation vector, (6,)."""
-    rotation = pose[:3, :3]
-    axis = np.array(
-        [
-            rotation[2, 1] - rotation[1, 2],
-            rotation[0, 2] - rotation[2, 0],
-            rotation[1, 0] - rotation[0, 1],
-        ]
-    )
-    sine = 0.5 * float(np.linalg.norm(axis))
-    angle = float(np.arctan2(sine, 0.5 * (np.trace(rotation) - 1.0)))
-    if sine > 1e-9:
-        axis *= angle / (2.0 * sine)
-    elif angle > 1.0:  # half a turn: the axis is in the diagonal alone
-        axis = angle * np.sqrt(np.clip(0.5 * (np.diag(rotation) + 1.0), 0.0, 1.0))
-    return np.concatenate([pose[:3, 3], axis])
+def compute_flange(model: Model, q: Vec) -> Vec:
+    """Return T_base_flange (4, 4), [m], at q (6,), [rad]."""
+    return compute_links(model, q)[-1]

@@ -2,42 +2,25 @@
 
 The control script takes commands in input registers and answers in output register 0,
 1 ready and 2 done; numbers and registers are those of the script that ur_rtde 1.6
-uploads, ``RTDE Control Script Loaded``.
+uploads, ``RTDE Control Script Loaded``. A command that is not emulated ends the program
+as a runtime exception of URScript does; the real script answers numbers that it does
+not know with done.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from collections import deque
 
-import numpy as np
-
-from paprle_emulators.ur.arm import EmulatedArm, Goal, Motion
+from paprle_emulators.ur.actions import ACTIONS, ONGOING
+from paprle_emulators.ur.commands import AT_ONCE, Command
+from paprle_emulators.ur.path import Waypoint, read_path
+from paprle_emulators.ur.script import Host, Script, ScriptError, Steps
 
 _NAME = re.compile(r"def (\w+)\(")
 _OFFSET = re.compile(r"# int register offset\n\s*(\d+)")
 _READY, _DONE = 1, 2  # spec: signal_ready, signal_done_with_cmd
-_SERVOJ, _SERVO_STOP, _SET_PAYLOAD = 11, 16, 17  # spec: process_cmd
-_MOVEJ, _PROTECTIVE, _STOPL, _STOPJ, _WATCHDOG = 1, 31, 33, 34, 35  # spec: likewise
-_STOP_SCRIPT = 255  # spec: likewise
-_AT_ONCE = {6, 9, 10, 11, 24, 25, 26, 27, 38, 58, 66, 67, 68, 69, 70, 71}
-"""Commands after which the script is ready in the same cycle. spec: its main loop."""
-
-
-class Host(Protocol):
-    """A program's part of a controller."""
-
-    arm: EmulatedArm
-    int_in: list[int]
-    int_out: list[int]
-    double_in: list[float]
-    payload: float
-
-    def find_age(self, register: int) -> float:
-        """Return an input register's age, [s]."""
-
-    def stop_protectively(self, reason: str = ...) -> None:
-        """Make a protective stop."""
+_HISTORY = 500  # [cycles] chosen: a second
 
 
 class Program:
@@ -63,10 +46,9 @@ class ControlProgram(Program):
     def __init__(self, text: str, offset: int) -> None:
         super().__init__(text)
         self._offset = offset
-        self._min_rate = 0.0
+        self._script: Script | None = None
         self._is_executing = False
-        self._servo: Goal | None = None
-        self._moving = 0
+        self._blocking: Steps | None = None
 
     @classmethod
     def read(cls, text: str) -> ControlProgram | None:
@@ -78,53 +60,65 @@ class ControlProgram(Program):
 
     def step(self, controller: Host) -> str:
         """Run a cycle; return a reason to end."""
+        script = self._find_script(controller)
         age = controller.find_age(self._offset)
-        if self._min_rate > 0.0 and age > 1.0 / self._min_rate:
+        if script.min_rate > 0.0 and age > 1.0 / script.min_rate:
             return "watchdog: no command came"
-        command = controller.int_in[self._offset]
-        out = controller.int_out
-        if command == _STOP_SCRIPT:
+        number = controller.int_in[self._offset]
+        if number == Command.STOP_SCRIPT and self._blocking is None:
             return "stopped by its client"
-        if command in _AT_ONCE:
-            self._process(controller, command)
-            out[self._offset] = _READY
-        elif command == 0:
-            self._is_executing = False
-            out[self._offset] = _READY
-        elif not self._is_executing:
-            self._is_executing = True
-            self._process(controller, command)
-            self._moving = command
-        if self._moving and self._is_done(controller):
-            out[self._offset], self._moving = _DONE, 0
+        try:
+            self._run(script, number)
+            script.step_threads()
+        except ScriptError as err:
+            controller.report_exception(str(err))
+            return f"runtime exception: {err}"
         return ""
 
     def resume(self, controller: Host) -> None:
-        """Resume the last servo goal."""
-        if self._servo is not None:
-            controller.arm.servo(self._servo)
+        """Resume the last motion with its last goal."""
+        self._find_script(controller).resume()
 
-    def _is_done(self, controller: Host) -> bool:
-        if self._moving in (_MOVEJ, _SERVO_STOP, _STOPJ, _STOPL):
-            return controller.arm.motion is Motion.HOLD
-        return True
+    def _find_script(self, controller: Host) -> Script:
+        if self._script is None:
+            history = deque([controller.arm.q.copy()], maxlen=_HISTORY)
+            path: list[Waypoint] | ValueError
+            try:
+                path = read_path(self.text)
+            except ValueError as err:
+                path = err
+            self._script = Script(controller, self._offset, path, history)
+        return self._script
 
-    def _process(self, controller: Host, command: int) -> None:
-        arm, at = controller.arm, self._offset
-        numbers = controller.double_in[at : at + 18]
-        if command == _SERVOJ:
-            goal = Goal(np.array(numbers[:6]), numbers[9], numbers[10])
-            self._servo = goal
-            arm.servo(goal)
-        elif command == _MOVEJ:
-            self._servo = None
-            arm.move(Goal(np.array(numbers[:6]), speed=numbers[6], rate=numbers[7]))
-        elif command in (_SERVO_STOP, _STOPJ, _STOPL):
-            self._servo = None
-            arm.stop(max(numbers[0], 0.1))
-        elif command == _SET_PAYLOAD:
-            controller.payload = numbers[0]
-        elif command == _PROTECTIVE:
-            controller.stop_protectively()
-        elif command == _WATCHDOG:
-            self._min_rate = numbers[0]
+    def _run(self, script: Script, number: int) -> None:
+        script.history.append(script.arm.q.copy())
+        if self._blocking is not None:
+            self._go_on(script)
+        elif number in AT_ONCE:
+            self._begin(script, number)
+            script.answer(0, _READY)
+        elif number == Command.NONE:
+            self._is_executing = False
+            script.answer(0, _READY)
+            if script.internal is not None:  # delegated by a thread
+                self._blocking, script.internal = script.internal, None
+        elif not self._is_executing:
+            self._is_executing = True
+            self._begin(script, number)
+            self._go_on(script)
+
+    def _begin(self, script: Script, number: int) -> None:
+        if number in ACTIONS:
+            ACTIONS[Command(number)](script)
+        elif number in ONGOING:
+            self._blocking = ONGOING[Command(number)](script)
+        else:
+            known = number in Command._value2member_map_
+            name = Command(number).name.lower() if known else "unknown"
+            raise ScriptError(f"command {number} ({name}) is not emulated")
+
+    def _go_on(self, script: Script) -> None:
+        if self._blocking is not None and next(self._blocking, True) is None:
+            return
+        self._blocking = None
+        script.answer(0, _DONE)

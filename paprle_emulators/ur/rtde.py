@@ -15,7 +15,7 @@ from paprle_emulators.ur.variables import (
     OUTPUTS,
     make_format,
     read_values,
-    write_value,
+    write_values,
 )
 
 RATE = 500.0  # [Hz] spec: e-series
@@ -132,8 +132,9 @@ class RtdeClient:
             values = recipe.layout.unpack(body[1:])
         except struct.error as err:
             raise ValueError(f"RTDE: recipe {body[0]}: {err}") from err
-        for name, value in zip(recipe.names, values, strict=True):
-            write_value(name, value, self._controller)
+        if len(values) != len(recipe.names):  # a vector, external_force_torque
+            return b""
+        write_values(recipe.names, values, self._controller)
         if recipe.names[0] in _COMMAND_REGISTERS and values[0] == _SERVOJ:
             self._note_goal([float(value) for value in values[1:]])
         return b""

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from paprle_emulators.ur.controller import Controller, RobotMode
-from paprle_emulators.ur.models import compute_flange, to_pose_vector
+from paprle_emulators.ur.kinematics import to_pose_vector
+from paprle_emulators.ur.models import compute_flange
 
 FORMATS = {
     "BOOL": "?",
@@ -44,7 +45,12 @@ def _joint_modes(controller: Controller) -> list[int]:
 
 
 def _pose(controller: Controller) -> Any:
-    return to_pose_vector(compute_flange(controller.model, controller.arm.q))
+    flange = compute_flange(controller.model, controller.arm.q)
+    return to_pose_vector(flange @ controller.arm.tool)
+
+
+def _target_pose(controller: Controller) -> Any:
+    return to_pose_vector(controller.arm.pose)
 
 
 _ZEROS = (0.0,) * 6
@@ -63,12 +69,12 @@ OUTPUTS: dict[str, tuple[str, Read]] = {
     "joint_control_output": ("VECTOR6D", _constant(_ZEROS)),
     "actual_TCP_pose": ("VECTOR6D", _pose),
     "actual_TCP_speed": ("VECTOR6D", _constant(_ZEROS)),
-    "actual_TCP_force": ("VECTOR6D", lambda c: c.wrench),
+    "actual_TCP_force": ("VECTOR6D", lambda c: c.felt),
     "ft_raw_wrench": ("VECTOR6D", lambda c: c.wrench),
-    "target_TCP_pose": ("VECTOR6D", _pose),
+    "target_TCP_pose": ("VECTOR6D", _target_pose),
     "target_TCP_speed": ("VECTOR6D", _constant(_ZEROS)),
-    "actual_digital_input_bits": ("UINT64", _constant(0)),
-    "actual_digital_output_bits": ("UINT64", _constant(0)),
+    "actual_digital_input_bits": ("UINT64", lambda c: c.digital_in),
+    "actual_digital_output_bits": ("UINT64", lambda c: c.digital_out),
     "joint_temperatures": ("VECTOR6D", _constant((30.0,) * 6)),
     "actual_execution_time": ("DOUBLE", _constant(0.4)),
     "robot_mode": ("INT32", lambda c: int(c.robot_mode)),
@@ -88,8 +94,8 @@ OUTPUTS: dict[str, tuple[str, Read]] = {
     "safety_status_bits": ("UINT32", lambda c: c.safety_bits),
     "standard_analog_input0": ("DOUBLE", _constant(0.0)),
     "standard_analog_input1": ("DOUBLE", _constant(0.0)),
-    "standard_analog_output0": ("DOUBLE", _constant(0.0)),
-    "standard_analog_output1": ("DOUBLE", _constant(0.0)),
+    "standard_analog_output0": ("DOUBLE", lambda c: c.analog_out[0]),
+    "standard_analog_output1": ("DOUBLE", lambda c: c.analog_out[1]),
     "payload": ("DOUBLE", lambda c: c.payload),
     "payload_cog": ("VECTOR3D", _constant((0.0, 0.0, 0.0))),
     "payload_inertia": ("VECTOR6D", _constant(_ZEROS)),
@@ -100,8 +106,8 @@ OUTPUTS: dict[str, tuple[str, Read]] = {
     "time_scale_source": ("INT32", _constant(0)),
     "elbow_position": ("VECTOR3D", _constant((0.0, 0.0, 0.0))),
     "elbow_velocity": ("VECTOR3D", _constant((0.0, 0.0, 0.0))),
-    "tcp_force_scalar": ("DOUBLE", lambda c: float(np.linalg.norm(c.wrench[:3]))),
-    "tcp_offset": ("VECTOR6D", _constant(_ZEROS)),
+    "tcp_force_scalar": ("DOUBLE", lambda c: float(np.linalg.norm(c.felt[:3]))),
+    "tcp_offset": ("VECTOR6D", lambda c: to_pose_vector(c.arm.tool)),
     "script_control_line": ("UINT32", _constant(0)),
     "io_current": ("DOUBLE", _constant(0.0)),
     "tool_mode": ("UINT32", _constant(_RUNNING)),
@@ -168,12 +174,30 @@ def read_values(names: Sequence[str], controller: Controller) -> list[Any]:
     return values
 
 
-def write_value(name: str, value: Any, controller: Controller) -> None:
-    """Write an input variable, some without effect."""
-    kind, _, number = name.rpartition("_register_")
-    if kind == "input_int":
-        controller.write_int(int(number), value)
-    elif kind == "input_double":
-        controller.double_in[int(number)] = value
-    elif name == "speed_slider_fraction":
-        controller.slider = min(max(value, 0.0), 1.0)
+_DIGITAL = {
+    "standard_digital_output": 0,
+    "configurable_digital_output": 8,
+    "tool_digital_output": 16,
+}
+"""First bits. spec: RTDE guide, actual_digital_output_bits."""
+
+
+def write_values(names: Sequence[str], values: Sequence[Any], c: Controller) -> None:
+    """Write a package of input variables, some without effect."""
+    given = dict(zip(names, values, strict=True))
+    for name, value in given.items():
+        kind, _, number = name.rpartition("_register_")
+        if kind == "input_int":
+            c.write_int(int(number), value)
+        elif kind == "input_double":
+            c.double_in[int(number)] = value
+        elif name == "speed_slider_fraction" and given.get("speed_slider_mask", 1):
+            c.slider = min(max(value, 0.0), 1.0)
+        elif name in _DIGITAL:
+            mask = int(given.get(f"{name}_mask", 0)) << _DIGITAL[name]
+            bits = int(value) << _DIGITAL[name]
+            c.digital_out = c.digital_out & ~mask | bits & mask
+        elif name in ("standard_analog_output_0", "standard_analog_output_1"):
+            channel = int(name[-1])
+            if int(given.get("standard_analog_output_mask", 0)) >> channel & 1:
+                c.analog_out[channel] = min(max(value, 0.0), 1.0)

@@ -13,7 +13,23 @@ pytestmark = pytest.mark.process
 STOPS = {
     "protective_stop": ("protective stop", ["unlock"]),
     "safeguard": ("safeguard stop", ["safeguard_reset"]),
-    "estop": ("emergency stop", ["estop_release", "power_on"]),
+    "estop": ("emergency stop (robot)", ["estop_release", "power_on"]),
+    "system_estop": (
+        "emergency stop (system); release the emergency stop of its cell",
+        ["estop_release", "power_on"],
+    ),
+    "violation": (
+        "fault (safety violation); read its pendant, restart its safety",
+        ["restart_safety", "power_on"],
+    ),
+    "safety_fault": (
+        "fault (safety fault); read its pendant, restart its safety",
+        ["restart_safety", "power_on"],
+    ),
+    "recovery": (
+        "fault (recovery mode); lead the arm inside its safety limits",
+        ["recovered"],
+    ),
     "local": ("local control", ["remote"]),
     "program_stop": ("its program does not run", []),
 }
@@ -61,6 +77,27 @@ def test_a_stop_is_named_nothing_moves_and_it_goes_on_when_asked(
     q = follower.read().q
     state = cycle(follower, clock, q + 0.03, time_s=0.5)
     assert np.abs(state.q - q - 0.03).max() < 5e-3
+
+
+def test_a_protective_stop_carries_the_code_of_the_controller(arm, follower, clock):
+    drive(follower, clock, time_s=0.1)
+    arm.do("protective_stop", reason="C153A4: position deviates from path")
+    state = cycle(
+        follower, clock, until=lambda s: "C153A4" in s.stop_reason, time_s=2.0
+    )
+
+    assert state.stop_reason.startswith(
+        "protective stop (C153A4: position deviates from path); clear the arm's way"
+    )
+
+
+def test_without_the_primary_interface_a_stop_has_no_code(arm, follower, clock):
+    (one,) = (one for _, one, _ in follower._arms)
+    one._messages.close()
+    arm.do("protective_stop", reason="C153A4: position deviates from path")
+    state = cycle(follower, clock, until=lambda s: s.stop_reason, time_s=2.0)
+
+    assert state.stop_reason.startswith("protective stop; clear the arm's way")
 
 
 def test_silence_ends_the_program_and_the_arm_holds(arm, follower, clock):
@@ -114,6 +151,9 @@ def test_slider_wrench_and_payload(arm, robot, clock):
         UrConfig(host=arm.host, rate=250.0, payload=1.2), robot, clock
     )
     follower.open()
+    assert "set_payload 1.200 kg at [0.0000, 0.0000, 0.0000] m" in [
+        text for _, text in arm.read().events
+    ]
     assert follower.take_warnings() == []
     arm.do("slider", fraction=0.5)
     arm.do("wrench", values=[0, 0, 20, 0, 0, 0])

@@ -15,7 +15,22 @@ from paprle.hardware.vendor_arm.states import ArmState
 from paprle.ipc.process import WORKSPACE
 from paprle_emulators.ur.models import MODELS, compute_flange
 
+SHARE = 0.8  # of the velocity limits, which the core takes by default
+ROUNDED = 1e-6  # [rad], [rad/s] of figures with eight digits
+UR_FOLLOWERS = sorted(
+    one.stem for one in (WORKSPACE / "configs/follower").glob("ur[0-9]*.yaml")
+)
 FOLLOWERS = ("ur3e", "ur5e", "ur10e", "ur16e", "ur20", "ur30")
+
+
+def find_ur_limb(robot):
+    """Return the joints of the limb that is an arm of Universal Robots."""
+    (limb,) = (
+        limb
+        for limb in robot.limbs
+        if limb.joint_names[0].endswith("shoulder_pan_joint")
+    )
+    return limb.joint_names
 
 
 def draw(seed):
@@ -36,12 +51,22 @@ def test_the_flange_is_where_the_makers_table_has_it(name):
         assert np.abs(ours[:3, :3] - theirs[:3, :3]).max() < 1e-4
 
 
-@pytest.mark.parametrize("name", FOLLOWERS)
+@pytest.mark.parametrize("name", UR_FOLLOWERS)
 def test_limits_are_the_published_ones(name):
-    robot, model = load(name), MODELS[name]
-    assert np.all(robot.q_max <= model.q_max)
-    assert np.allclose(robot.q_max, model.q_max, atol=0.05)
-    assert np.all(robot.dq_max <= model.dq_max)
+    robot, model = load(name), MODELS[name.partition("_")[0]]
+    urdf = pin.buildModelFromUrdf(str(WORKSPACE / f"urdf/{name}/robot.urdf"))
+    names = find_ur_limb(robot)
+    at = [urdf.joints[urdf.getJointId(joint)].idx_v for joint in names]
+    joints = [robot.joint_names.index(joint) for joint in names]
+    for ours, published in (
+        (urdf.upperPositionLimit[at], model.q_max),
+        (robot.q_max[joints], model.q_max),
+        (-robot.q_min[joints], model.q_max),
+        (urdf.velocityLimit[at], model.dq_max),
+        (robot.dq_max[joints] / SHARE, model.dq_max),
+    ):
+        assert np.all(ours <= published + 1e-9), "rounded towards the inside alone"
+        assert np.all(ours > published - ROUNDED)
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))

@@ -12,7 +12,7 @@ from running import judge
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.observing_leader import Sight, Window
-from paprle.contracts.types import Actions, Feedback, SessionState
+from paprle.contracts.types import Actions, Feedback, GateState, SessionState
 from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hosts.virtual import VirtualSession
@@ -33,12 +33,15 @@ MARGIN = 1e-6  # what the file's digits leave
 
 def make_leader(clock, path, q=None, **settings):
     """A leader that sees the robot stand where ``q`` says."""
-    place = SimpleNamespace(q=np.array(ROBOT.home if q is None else q))
+    q = np.array(ROBOT.home if q is None else q)
+    place = SimpleNamespace(q=q, q_meas=np.full(len(q), np.nan), gate=GateState.READY)
     leader = Teach(TeachConfig(path=str(path), **settings), clock)
     leader.meet(ROBOT)
 
     def look():
-        return Sight(SimpleNamespace(q_cmd=place.q), {})
+        return Sight(
+            SimpleNamespace(q_cmd=place.q, q=place.q_meas, gate_state=place.gate), {}
+        )
 
     leader.watch(Window(look, {}, (), is_waited_for=True))
     return leader, place
@@ -131,6 +134,21 @@ def test_a_file_that_was_spoiled_says_where(path, change, why):
 
     with pytest.raises((DeviceError, ConfigError), match=why):
         leader.open()
+
+
+def test_of_a_stopped_robot_its_measured_arm_and_commanded_gripper_are_kept(tmp_path):
+    path = tmp_path / "led.yaml"
+    leader, place = make_leader(ManualClock(), path, starts="on_key")
+    leader.open()
+    place.gate, place.q_meas = GateState.STOPPED, ROBOT.home + OFFSETS[0]
+    feedback = make_feedback(SessionState.STOPPED)
+    leader.apply(feedback)
+    leader.apply(Feedback(**_fields(feedback) | {"n_keeps": 1}))
+
+    (pose,) = read_poses(path, "piper")
+    kept = [pose.limbs["arm"].q[name] for name in NAMES]
+    assert kept == pytest.approx(list(place.q_meas[:6]), abs=MARGIN)
+    assert pose.limbs["arm"].opening == pytest.approx(ROBOT.home[6] / 0.035, abs=MARGIN)
 
 
 def test_an_unwritable_pose_is_reported_and_the_file_is_unchanged(path, tmp_path):

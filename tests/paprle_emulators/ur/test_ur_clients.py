@@ -12,6 +12,10 @@ dashboard_client = pytest.importorskip("dashboard_client")
 
 pytestmark = pytest.mark.process
 RATE = 250.0
+NO_CLIENT = (
+    "expected Universal Robots' RTDE client, got none; .ci/nightly installs it, or: "
+    "pip install git+https://github.com/UniversalRobots/RTDE_Python_Client_Library"
+)
 
 
 @pytest.fixture
@@ -74,9 +78,10 @@ def test_ur_rtde_sees_stops_and_starts_its_script_again(arm):
     receive.disconnect()
 
 
+@pytest.mark.nightly
 def test_urs_own_client_records_and_writes(arm):
-    """Its package is on no registry; where it is installed, it runs."""
-    rtde = pytest.importorskip("rtde.rtde")
+    """Its package is on no registry; ``.ci/nightly`` installs it."""
+    rtde = pytest.importorskip("rtde.rtde", reason=NO_CLIENT)
     client = rtde.RTDE(arm.host, 30004)
     client.connect()
     assert client.get_controller_version()[0] == 5

@@ -14,7 +14,8 @@ from paprle_emulators.ur.controller import (
     SafetyMode,
 )
 from paprle_emulators.ur.dashboard import Dashboard
-from paprle_emulators.ur.models import MODELS, compute_flange, to_pose_vector
+from paprle_emulators.ur.kinematics import to_pose_vector
+from paprle_emulators.ur.models import MODELS, compute_flange
 from paprle_emulators.ur.rtde import RtdeClient
 from paprle_emulators.ur.sessions import ScriptSession
 
@@ -71,12 +72,16 @@ def test_the_slider_makes_it_slower_and_at_0_it_stands(controller):
     ways = []
     for slider in (1.0, 0.5, 0.0):
         controller.slider = slider
+        run(controller, 0.3)
         begin = controller.arm.q_target[0]
         for _ in range(10):
             servo(controller, controller.arm.q_target + 0.01 * np.eye(6)[0])
         ways.append(controller.arm.q_target[0] - begin)
         controller.arm.stop()
         run(controller, 0.3)
+    controller.slider = 0.3
+    controller.step()
+    assert controller.scaling < 0.02, "it changes within tenths of a second, no faster"
     assert ways[0] > 1.5 * ways[1] > 0.0
     assert ways[2] == 0.0
 
@@ -146,6 +151,47 @@ def test_an_emergency_stop_takes_power_until_it_is_released_and_switched_on(cont
     controller.release_brakes()
     run(controller, 1.0)
     assert controller.robot_mode is RobotMode.RUNNING
+
+
+@pytest.mark.parametrize("is_fault", [True, False])
+def test_a_safety_violation_takes_power_until_the_safety_is_restarted(
+    controller, is_fault
+):
+    dashboard = Dashboard(controller, "ur5e")
+    start(controller)
+    servo(controller, HOME + 0.01)
+    assert "Failed" in dashboard.answer("restart safety")
+    controller.break_safety(is_fault=is_fault)
+    run(controller, 0.2)
+    assert controller.robot_mode is RobotMode.POWER_OFF
+    assert controller.program is None
+    dashboard.answer("brake release")
+    run(controller, 1.0)
+    assert controller.robot_mode is RobotMode.POWER_OFF
+
+    assert dashboard.answer("restart safety") == "Restarting safety"
+    dashboard.answer("brake release")
+    run(controller, 1.0)
+    assert controller.robot_mode is RobotMode.RUNNING
+
+
+def test_in_recovery_mode_no_script_starts(controller):
+    start(controller)
+    controller.enter_recovery()
+    controller.start_script(SCRIPT)
+    run(controller, 0.1)
+    assert controller.program is None
+    assert controller.safety_bits == 1 << 3
+
+    controller.recover()
+    start(controller)
+
+
+def test_a_system_emergency_stop_has_its_own_bit_and_is_released_alike(controller):
+    controller.stop_in_emergency(is_system=True)
+    assert controller.safety_bits >> 5 & 0b111 == 0b101
+    controller.release_emergency()
+    assert controller.safety_mode is SafetyMode.NORMAL
 
 
 def test_in_local_control_scripts_and_most_dashboard_commands_are_refused(controller):
