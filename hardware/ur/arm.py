@@ -27,6 +27,7 @@ from paprle.hardware.ur.conditions import (
 from paprle.hardware.ur.geometry import GEOMETRIES, Geometry, compute_torques
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
 from paprle.hardware.vendor_arm.clock import DeviceClock
+from paprle.hardware.vendor_arm.settings import VendorSettings
 from paprle.hardware.vendor_arm.states import (
     ArmError,
     ArmState,
@@ -68,7 +69,7 @@ _LOCAL = Condition(ArmState.LOCAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UrSettings:
+class UrSettings(VendorSettings):
     """Settings of an arm.
 
     Attributes:
@@ -76,17 +77,12 @@ class UrSettings:
         lookahead: Of ``servoj``, 0.03 … 0.2, [s].
         gain: Of ``servoj``, 100 … 2000.
         watchdog: Longest silence before its program ends, [s].
-        payload: At the flange, [kg]; 0: pendant's.
-        payload_centre: In the flange's frame, [m].
     """
 
-    host: str
     rate: float = RATE
     lookahead: float = 0.03
     gain: float = 300.0
     watchdog: float = 0.2
-    payload: float = 0.0
-    payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +278,7 @@ class UrArm(VendorArm):
     def _set_up(self) -> None:
         settings = self._settings
         self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
-        if settings.payload > 0.0:
+        if settings.payload:
             centre = list(settings.payload_centre)
             self._command(self._control.setPayload, settings.payload, centre)
 
