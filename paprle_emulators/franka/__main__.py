@@ -39,6 +39,7 @@ from paprle_emulators.franka.models import HOME
 from paprle_emulators.franka.ports import HandPort, Port, RobotPort, UnitSession
 from paprle_emulators.franka.protocol import Mode
 from paprle_emulators.franka.unit import Unit
+from paprle_emulators.pace import Pace
 from paprle_emulators.vendor_arm.command import (
     Command,
     Made,
@@ -47,7 +48,6 @@ from paprle_emulators.vendor_arm.command import (
     run,
 )
 from paprle_emulators.vendor_arm.loop import Loop
-from paprle_emulators.vendor_arm.pace import Pace
 from paprle_emulators.vendor_arm.server import MakeSession, Server
 
 _SHORTEST = 0.7  # chosen: share of a cycle after a late one of this machine

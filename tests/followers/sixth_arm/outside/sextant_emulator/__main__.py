@@ -29,12 +29,12 @@ import time
 from sextant_emulator.controller import DT, N_JOINTS, Controller, Error
 
 from paprle_emulators.command_line import Settings, read_one
+from paprle_emulators.pace import Pace
 from paprle_emulators.vendor_arm.command import Command, Made, Place, read_joints, run
 from paprle_emulators.vendor_arm.faults import Faults
 from paprle_emulators.vendor_arm.journal import Journal
 from paprle_emulators.vendor_arm.line import Line
 from paprle_emulators.vendor_arm.loop import Loop
-from paprle_emulators.vendor_arm.pace import Pace
 from paprle_emulators.vendor_arm.server import Link, Server, Session
 
 COMMANDS, STATES = 7700, 7701  # spec: the maker's document

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paprle_emulators.vendor_arm.pace import Pace
+from paprle_emulators.pace import Pace
 
 MS = 1_000_000
 
