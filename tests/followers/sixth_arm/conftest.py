@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import importlib
 import os
 import sys
 import time
@@ -37,7 +37,7 @@ def _installed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, places)))
-        importlib.metadata.MetadataPathFinder.invalidate_caches()
+        importlib.invalidate_caches()
         yield
 
 

@@ -126,7 +126,7 @@ def test_what_is_sent_into_a_cut_cable_comes_once_it_is_in_again(rig):
 def test_states_of_a_cut_cable_come_at_once_and_nobody_can_connect_meanwhile(rig):
     client = rig.connect()
     rig.do("cable")
-    rig.sessions[0].is_reporting = True
+    rig.sessions[0].is_reporting, rig.sessions[0].n = True, 0
     rig.turn(3)
 
     assert read(client) == ""
