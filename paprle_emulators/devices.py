@@ -1,9 +1,10 @@
-"""Table of the emulated devices."""
+"""Table of the emulated devices; others come by entry points."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 
@@ -128,10 +129,13 @@ _ALL: Mapping[str, Device] = {
 ALIASES: Mapping[str, str] = {"ros": "ros2-robot", "feetech": "so101"}
 """Names of packages, as ``python -m paprle_emulators.NAME`` has them."""
 
+_GROUP = "paprle_emulators.devices"
+
 
 def list_devices() -> dict[str, Device]:
     """Return installed devices by name."""
-    return {name: device for name, device in _ALL.items() if device.is_here}
+    known = _list_outside() | dict(_ALL)
+    return {name: device for name, device in known.items() if device.is_here}
 
 
 def find_device(name: str) -> Device:
@@ -154,3 +158,14 @@ def explain_missing(device: Device, missing: Sequence[str]) -> str:
         f"expected the modules of '{device.extra}', got no {', '.join(missing)}; "
         f"pip install 'paprle-emulators[{device.extra}]'"
     )
+
+
+def _list_outside() -> dict[str, Device]:
+    """Return devices of other distributions, each a package with ``__main__``."""
+    return {
+        entry.name: Device(
+            module=entry.module,
+            about=f"of {entry.dist.name if entry.dist else entry.module}",
+        )
+        for entry in entry_points(group=_GROUP)
+    }

@@ -29,6 +29,7 @@ from paprle.hardware.ur.geometry import GEOMETRIES, Geometry, compute_torques
 from paprle.hardware.ur.messages import Messages
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
 from paprle.hardware.vendor_arm.clock import DeviceClock
+from paprle.hardware.vendor_arm.settings import VendorSettings
 from paprle.hardware.vendor_arm.states import (
     ArmError,
     ArmState,
@@ -74,7 +75,7 @@ _LED = Condition(ArmState.LED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UrSettings:
+class UrSettings(VendorSettings):
     """Settings of an arm.
 
     Attributes:
@@ -82,18 +83,13 @@ class UrSettings:
         lookahead: Of ``servoj``, 0.03 … 0.2, [s].
         gain: Of ``servoj``, 100 … 2000.
         watchdog: Longest silence before its program ends, [s].
-        payload: At the flange, [kg]; 0: pendant's.
-        payload_centre: In the flange's frame, [m].
         freedrive_input: Digital input of a button to lead it by hand, if any.
     """
 
-    host: str
     rate: float = RATE
     lookahead: float = 0.03
     gain: float = 300.0
     watchdog: float = 0.2
-    payload: float = 0.0
-    payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
     freedrive_input: int | None = None
 
 
@@ -337,7 +333,7 @@ class UrArm(VendorArm):
     def _set_up(self) -> None:
         settings = self._settings
         self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
-        if settings.payload > 0.0:
+        if settings.payload:
             centre = list(settings.payload_centre)
             self._command(self._control.setPayload, settings.payload, centre)
 

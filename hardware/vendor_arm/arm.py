@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -52,6 +53,7 @@ _PARDON_NS = 3_000_000_000  # [ns] chosen: several attempts to start a program
 _STANDING_NS = 1_000_000_000  # [ns] chosen: goals that long the same
 _SAME_GOAL = 1e-6  # [rad] chosen
 _TOLD_NS = 500_000_000  # [ns] chosen: many readings of a gate, which latches it
+_POLL = 0.005  # [s] chosen: while an arm opens
 _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
 
@@ -191,6 +193,14 @@ class VendorArm(ABC):
             self._thread.join(_JOIN)
             self._thread = None
         self._leave(is_powerless=is_powerless)
+
+    def _wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while not is_met():
+            if time.monotonic() > end:
+                return False
+            time.sleep(_POLL)
+        return True
 
     def _run(self) -> None:
         while not self._must_end.is_set():

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
+from paprle.hardware.vendor_arm.settings import VendorSettings
 from paprle.hardware.vendor_arm.states import (
     READY,
     ArmError,
@@ -69,23 +70,18 @@ _OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class XArmSettings:
+class XArmSettings(VendorSettings):
     """Settings of an arm.
 
     Attributes:
         rate: Of goals, [Hz].
         sensitivity: 0 … 5; None: box's.
-        payload: At the flange, [kg]; None: box's.
-        payload_centre: In the flange's frame, [m].
     """
 
-    host: str
     n: int
     rate: float = 200.0
     gripper: str = "none"
     sensitivity: int | None = None
-    payload: float | None = None
-    payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class XArm(VendorArm):

@@ -39,15 +39,11 @@ import contextlib
 import heapq
 import itertools
 import json
-import os
-import selectors
-import signal
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -60,6 +56,7 @@ from paprle_emulators.command_line import (
     say,
     take_settings,
 )
+from paprle_emulators.cycles import CycleLoop
 from paprle_emulators.damiao.faults import Faults
 from paprle_emulators.damiao.hand import Hand
 from paprle_emulators.damiao.journal import Journal
@@ -67,6 +64,7 @@ from paprle_emulators.damiao.models import ARMS, MOTORS, ArmTable
 from paprle_emulators.damiao.motor import QUIET, Motor, Noise
 from paprle_emulators.damiao.plant import Plant
 from paprle_emulators.notice import announce
+from paprle_emulators.pace import Pace
 from paprle_emulators.piper.protocol import Frame
 from paprle_emulators.punctual import request_punctuality
 
@@ -89,39 +87,22 @@ class EmulatedArm:
     hand: Hand | None
 
 
-class Emulator:
+class Emulator(CycleLoop):
     """Loop of arm, bus, faults and journal."""
 
     def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
+        pace = Pace(_STEP_NS * 1e-9, most_late=_MOST_LATE)
+        super().__init__(pace, server.selector, arm.faults, journal)
         self._plant, self._motors, self._faults = arm.plant, arm.motors, arm.faults
         self._hand = arm.hand
-        self._server, self._journal = server, journal
-        self._must_end, self._rest, self._n = False, b"", 0
+        self._server, self._journal, self._n = server, journal, 0
         self._late: list[tuple[int, int, Frame]] = []
         self._count = itertools.count()
 
-    def run(self) -> None:
-        """Run until a signal."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)
-        # a file, or /dev/null, cannot be waited for, and has nothing to say
-        with contextlib.suppress(PermissionError, ValueError):
-            self._server.selector.register(
-                sys.stdin, selectors.EVENT_READ, self._take_stdin
-            )
-        due = time.monotonic_ns()
-        while not self._must_end:
-            self._listen(due)
-            now = time.monotonic_ns()
-            if now >= due:
-                self._step(now)
-                due = max(due + _STEP_NS, now - _MOST_LATE * _STEP_NS)
-
-    def _listen(self, due: int) -> None:
-        timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
-        for key, _ in self._server.selector.select(timeout):
+    def _listen(self, timeout: float) -> None:
+        for key, _ in self._selector.select(timeout):
             stamp = time.monotonic_ns()
-            for frame in key.data():
+            for frame in key.data() or ():
                 self._take(frame, stamp)
 
     def _take(self, frame: Frame, stamp: int) -> None:
@@ -141,7 +122,7 @@ class Emulator:
                 due = stamp + round(found[0] * 1e9)
                 heapq.heappush(self._late, (due, next(self._count), found[1]))
 
-    def _step(self, now_ns: int) -> None:
+    def _cycle(self, now_ns: int, n_skipped: int) -> None:  # noqa: ARG002 - dropped
         plant, dt = self._plant, _STEP_NS * 1e-9
         for k, motor in enumerate(self._motors):
             motor.step(now_ns, float(plant.tau[k]), dt)
@@ -157,31 +138,6 @@ class Emulator:
             self._journal.write_arm(now_ns, plant, self._motors)
             if self._hand is not None:
                 self._journal.write_hand(now_ns, plant)
-
-    def _take_stdin(self) -> list[Frame]:
-        data = os.read(sys.stdin.fileno(), 65536)
-        if not data:
-            self._server.selector.unregister(sys.stdin)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in filter(None, lines):
-            self._obey(line.decode(errors="replace"))
-        return []
-
-    def _obey(self, line: str) -> None:
-        now = time.monotonic_ns()
-        try:
-            command = json.loads(line)
-            if not isinstance(command, dict):
-                raise ValueError(f"expected a JSON object, got {line!r}")
-            self._faults.apply(now, command)
-        except ValueError as err:
-            say(json.dumps({"ok": False, "error": str(err)}))
-            return
-        self._journal.write_fault(now, line)
-        say(json.dumps({"ok": True, "done": command["fault"], "stamp_ns": now}))
-
-    def _end(self, _signal: int, _frame: FrameType | None) -> None:
-        self._must_end = True
 
 
 def make_arm(settings: Settings) -> EmulatedArm:

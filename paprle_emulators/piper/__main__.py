@@ -29,24 +29,21 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import selectors
-import signal
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 
 from paprle_emulators.can_server import Server
+from paprle_emulators.cycles import CycleLoop
 from paprle_emulators.notice import announce
+from paprle_emulators.pace import Pace
 from paprle_emulators.piper.arm import LAG, EmulatedArm
 from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.journal import Journal
-from paprle_emulators.piper.protocol import Frame
 from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
 from paprle_emulators.punctual import request_punctuality
 
@@ -86,44 +83,24 @@ class Options:
         return cls(**{key: value for key, _, value in words}, faults=faults)
 
 
-class Emulator:
+class Emulator(CycleLoop):
     """Loop of arm, bus, faults and journal."""
 
     def __init__(self, faults: ArmFaults, server: Server, journal: Journal) -> None:
+        pace = Pace(PERIOD_NS * 1e-9, most_late=_MOST_LATE)
+        super().__init__(pace, server.selector, faults, journal)
         self._arm, self._server, self._journal = faults.arm, server, journal
         self._faults = faults
-        self._must_end = False
         self._slow_due = 0
-        self._rest = b""
 
-    def heed_signals(self) -> None:
-        """End on SIGTERM and SIGINT."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)
-
-    def run(self) -> None:
-        """Run until stopped."""
-        selector = self._server.selector
-        # a file, or /dev/null, cannot be waited for, and has nothing to say
-        with contextlib.suppress(PermissionError, ValueError):
-            selector.register(sys.stdin, selectors.EVENT_READ, self._take_stdin)
-        due = time.monotonic_ns()
-        while not self._must_end:
-            self._listen(due)
-            now = time.monotonic_ns()
-            if now >= due:
-                self._step(now)
-                due = max(due + PERIOD_NS, now - _MOST_LATE * PERIOD_NS)
-
-    def _listen(self, due: int) -> None:
-        timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
-        for key, _ in self._server.selector.select(timeout):
+    def _listen(self, timeout: float) -> None:
+        for key, _ in self._selector.select(timeout):
             stamp = time.monotonic_ns()
-            for frame in key.data():
+            for frame in key.data() or ():
                 self._journal.write_command(stamp, frame)
                 self._server.send(self._faults.change(self._arm.take(frame), stamp))
 
-    def _step(self, now_ns: int) -> None:
+    def _cycle(self, now_ns: int, n_skipped: int) -> None:  # noqa: ARG002 - dropped
         for _ in range(_N_STEPS):
             self._arm.step(PERIOD_NS * 1e-9 / _N_STEPS)
         has_slow = now_ns >= self._slow_due
@@ -132,31 +109,6 @@ class Emulator:
         reports = make_reports(self._arm, self._faults, has_slow=has_slow)
         self._server.send(self._faults.change(reports, now_ns))
         self._journal.write_arm(now_ns, self._arm)
-
-    def _take_stdin(self) -> list[Frame]:
-        data = os.read(sys.stdin.fileno(), 65536)
-        if not data:
-            self._server.selector.unregister(sys.stdin)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in filter(None, lines):
-            self._take_command(line.decode(errors="replace"))
-        return []
-
-    def _take_command(self, line: str) -> None:
-        now = time.monotonic_ns()
-        try:
-            command = json.loads(line)
-            if not isinstance(command, dict):
-                raise ValueError(f"expected a JSON object, got {line!r}")
-            self._faults.apply(now, command)
-        except ValueError as err:
-            print_line({"ok": False, "error": str(err)})
-            return
-        self._journal.write_fault(now, line)
-        print_line({"ok": True, "done": command["fault"], "stamp_ns": now})
-
-    def _end(self, _signal: int, _frame: FrameType | None) -> None:
-        self._must_end = True
 
 
 def print_line(values: dict[str, object]) -> None:
@@ -195,7 +147,6 @@ def main(args: list[str]) -> int:
             return 2
         stack.callback(server.close)
         emulator = Emulator(faults, server, Journal(log))
-        emulator.heed_signals()
         overrides = [
             "env.interface=emucan",
             f"env.channel={path}",

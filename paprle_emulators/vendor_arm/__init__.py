@@ -1,0 +1,1 @@
+"""Base of emulated arms behind a maker's controller."""
