@@ -10,6 +10,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -59,3 +60,6 @@ class DamiaoConfig(FollowerSettings):
         Unit("s"),
         doc("Slow descent at the end, before the motors brake by themselves."),
     ] = 2.5
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port of its own.")
+    ] = field(default_factory=RobotiqSettings)

@@ -16,6 +16,7 @@ from paprle.contracts.kit.followers.limb_devices import (
     check_target,
     join_states,
 )
+from paprle.contracts.kit.followers.side_grippers import SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -33,6 +34,7 @@ from paprle.hardware.damiao.arm import DamiaoArm
 from paprle.hardware.damiao.examination import examine
 from paprle.hardware.damiao.models import ARMS
 from paprle.hardware.damiao.powered import ArmSettings
+from paprle.hardware.robotiq.make import make_gripper
 from paprle.hardware.vendor_arm.states import ArmError
 
 _LOG = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class DamiaoFollower(Follower):
         super().__init__(config, robot, clock)
         self._arms: list[tuple[LimbInfo, DamiaoArm, list[int], Grip | None]] = []
         self._told: dict[tuple[str, int], int] = {}
+        self._grippers = SideGrippers("damiao", robot, config.robotiq, make_gripper)
 
     @property
     def unchecked(self) -> str:
@@ -76,13 +79,7 @@ class DamiaoFollower(Follower):
         self.close("hold")
         try:
             self._check_limbs()
-            problems = [
-                text
-                for limb, channel in zip(
-                    self.robot.limbs, self._list_channels(), strict=True
-                )
-                for text in self._open_arm(limb, channel)
-            ]
+            problems = self._open_all()
             if problems:
                 raise DeviceError("\n".join(problems))
         except BaseException:
@@ -106,13 +103,14 @@ class DamiaoFollower(Follower):
         except DeviceError as err:
             yield False, str(err)
             return
-        for limb, channel in zip(self.robot.limbs, channels, strict=True):
+        for limb, channel in zip(self._grippers.limbs, channels, strict=True):
             yield from examine(self._make_arm(limb, channel).bus, limb.name)
+        yield from self._grippers.diagnose_all()
 
     def read(self) -> FollowerState:
         """Return the newest state; the oldest arm's stamp."""
         check_open("damiao", self._arms)
-        states = [_read(*one) for one in self._arms]
+        states = [self._grippers.add(_read(*one)) for one in self._arms]
         state = join_states(len(self.robot.joint_names), states)
         is_behind = any(arm.is_behind for _, arm, _, _ in self._arms)
         return state if is_behind else replace(state, q_held=None)
@@ -125,11 +123,13 @@ class DamiaoFollower(Follower):
         """
         check_open("damiao", self._arms)
         check_target("damiao", q_cmd, len(self.robot.joint_names))
-        for _, arm, ids, grip in self._arms:
+        for limb, arm, ids, grip in self._arms:
             goal = q_cmd[ids]
             if grip is not None:
                 goal[-1] = grip.to_motor(float(goal[-1]))
             arm.write(goal)
+            if not arm.is_muted:
+                self._grippers.write(limb.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Let the arms sink slowly; ``off`` lets them fall."""
@@ -141,6 +141,7 @@ class DamiaoFollower(Follower):
             except OSError:  # one arm must not keep the others open
                 _LOG.exception("env 'damiao': %s could not be left", limb.name)
         self._arms = []
+        self._grippers.close()
 
     def take_warnings(self) -> list[str]:
         """Return new warnings of warm motors."""
@@ -175,6 +176,7 @@ class DamiaoFollower(Follower):
                 f"env 'damiao': expected limbs of {n} joints and a gripper, as "
                 f"'{self.config.model}' has them, got {', '.join(robot.joint_names)}"
             )
+        self._grippers.check()
 
     def _make_arm(self, limb: LimbInfo, channel: str) -> DamiaoArm:
         config = self.config
@@ -191,6 +193,14 @@ class DamiaoFollower(Follower):
         home = robot.name_positions(robot.home)
         gravity = Gravity(robot.urdf_path, limb.joint_names, home)
         return DamiaoArm(settings, gravity.compute, self.clock)
+
+    def _open_all(self) -> list[str]:
+        limbs, channels = self._grippers.limbs, self._list_channels()
+        problems = self._grippers.open_all()
+        if problems:  # before an arm has torque, which it would lose again
+            return problems
+        both = zip(limbs, channels, strict=True)
+        return [text for one in both for text in self._open_arm(*one)]
 
     def _open_arm(self, limb: LimbInfo, channel: str) -> list[str]:
         names = [*limb.joint_names]

@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -84,3 +85,6 @@ class DynamixelConfig(FollowerSettings):
         Unit("1"),
         doc("Largest current or PWM of the gripper's servo, of all it has."),
     ] = 0.3  # chosen: a stalled servo at half of its current shuts down in seconds
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port of its own.")
+    ] = field(default_factory=RobotiqSettings)

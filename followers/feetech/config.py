@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -89,3 +90,6 @@ class FeetechConfig(FollowerSettings):
         Unit("N·m/A"),
         doc("Torque of a servo by its current; 0.78 for the 7.4 V model."),
     ] = 1.08  # spec: datasheet ST-3215-C018: 11 kg·cm/A
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port of its own.")
+    ] = field(default_factory=RobotiqSettings)

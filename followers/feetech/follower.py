@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from paprle.contracts.device import Dialogue
 from paprle.contracts.errors import ConfigError, DeviceError
@@ -15,6 +15,7 @@ from paprle.followers.feetech.calibration import calibrate_arms
 from paprle.followers.feetech.config import FeetechConfig
 from paprle.followers.feetech.search import FeetechSearch
 from paprle.hardware.feetech.errors import BusError
+from paprle.hardware.robotiq.make import make_gripper
 from paprle.hardware.serial_bus.port import find_obstacle
 
 
@@ -24,6 +25,7 @@ class FeetechFollower(ServoFollower[FeetechArm]):
     config: FeetechConfig
     env = "feetech"
     example = "/dev/ttyACM0"
+    make_gripper = staticmethod(make_gripper)
 
     def __init__(self, config: FeetechConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
@@ -62,6 +64,13 @@ class FeetechFollower(ServoFollower[FeetechArm]):
             return (yield from calibrate_arms(arms, self.robot, names))
         except BusError as err:
             raise DeviceError(describe_problems(err)) from err
+
+    def _name_servos(self) -> Mapping[str, Collection[str]]:
+        return {"env.ids": self.config.ids, "env.middles": self.config.middles}
+
+    def _open_grippers(self) -> None:
+        if not self._is_calibrating:
+            super()._open_grippers()
 
     def _find_obstacle(self, port: str) -> str:
         return find_obstacle(port)

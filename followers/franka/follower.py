@@ -9,7 +9,6 @@ import numpy as np
 
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.kit.followers.limb_devices import DeviceState
-from paprle.contracts.kit.followers.side_grippers import SideGripper
 from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo, Vec
@@ -32,6 +31,7 @@ class FrankaFollower(VendorFollower[FrankaArm]):
     example = "172.16.0.2"
     extra = "franka"
     passes_grippers = False
+    make_gripper = staticmethod(make_gripper)
 
     def __init__(self, config: FrankaConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
@@ -121,18 +121,7 @@ class FrankaFollower(VendorFollower[FrankaArm]):
         other = find_other_model(robot.name)
         if other:
             raise DeviceError(f"env 'franka': {other}")
-        self._grippers.check(has_other_line=False)
-
-    def _make_gripper(
-        self, address: str, is_serial: bool, closed: float, opened: float
-    ) -> SideGripper:
-        return make_gripper(
-            self.config.robotiq,
-            address,
-            is_serial=is_serial,
-            closed=closed,
-            opened=opened,
-        )
+        self._grippers.check()
 
     def _make_arm(self, limb: LimbInfo, host: str) -> FrankaArm:
         config = self.config

@@ -149,6 +149,11 @@ class PiperArm:
             self._bus.send_gripper(to_opening(float(q_cmd[N_ARM])), torque)
 
     @property
+    def is_muted(self) -> bool:
+        """Whether targets are dropped until one is at the arm's place."""
+        return self._is_muted
+
+    @property
     def is_behind(self) -> bool:
         """Whether a stall delayed the last target."""
         return self._bus.n_dropped > self._n_dropped

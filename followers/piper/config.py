@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -51,3 +52,6 @@ class PiperConfig(FollowerSettings):
         Unit("m"),
         doc("From that torque to a finger's force; not published, only a scale."),
     ] = 0.025
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port of its own.")
+    ] = field(default_factory=RobotiqSettings)

@@ -14,6 +14,7 @@ from paprle.contracts.kit.followers.limb_devices import (
     check_target,
     join_states,
 )
+from paprle.contracts.kit.followers.side_grippers import SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -32,6 +33,7 @@ from paprle.hardware.can_channel.channels import (
     find_obstacle,
     find_stable_name,
 )
+from paprle.hardware.robotiq.make import make_gripper
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,6 +47,7 @@ class PiperFollower(Follower):
         super().__init__(config, robot, clock)
         self._arms: list[tuple[PiperArm, list[int]]] = []
         self._news: list[str] = []
+        self._grippers = SideGrippers("can", robot, config.robotiq, make_gripper)
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -74,7 +77,11 @@ class PiperFollower(Follower):
         """
         self.close("hold")
         try:
-            for number, channel in enumerate(self._list_channels()):
+            channels = self._list_channels()
+            problems = self._grippers.open_all()
+            if problems:  # before an arm has power
+                raise DeviceError("\n".join(problems))
+            for number, channel in enumerate(channels):
                 self._open_arm(number, channel)
         except BaseException:
             self.close("hold")
@@ -96,11 +103,12 @@ class PiperFollower(Follower):
         except DeviceError as err:
             yield False, str(err)
             return
-        for limb, channel in zip(self.robot.limbs, channels, strict=True):
+        for limb, channel in zip(self._grippers.limbs, channels, strict=True):
             has_gripper = limb.gripper is not None
             yield from diagnose(
                 self.config, limb.name, channel, self.clock, has_gripper=has_gripper
             )
+        yield from self._grippers.diagnose_all()
         for text in self._warn_of_order():
             yield False, text
 
@@ -110,18 +118,17 @@ class PiperFollower(Follower):
         states = []
         for arm, ids in self._arms:
             stamp_ns, q, dq, tau = arm.read()
-            states.append(
-                DeviceState(
-                    limb=arm.name,
-                    ids=ids,
-                    stamp_ns=stamp_ns,
-                    q=q,
-                    dq=dq,
-                    tau=tau,
-                    q_held=arm.find_held(q),
-                    stop_reason=arm.stop_reason,
-                )
+            one = DeviceState(
+                limb=arm.name,
+                ids=ids,
+                stamp_ns=stamp_ns,
+                q=q,
+                dq=dq,
+                tau=tau,
+                q_held=arm.find_held(q),
+                stop_reason=arm.stop_reason,
             )
+            states.append(self._grippers.add(one))
         state = join_states(len(self.robot.joint_names), states)
         return state if self._is_behind else replace(state, q_held=None)
 
@@ -139,6 +146,8 @@ class PiperFollower(Follower):
         check_target("can", q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
+            if not arm.is_muted:
+                self._grippers.write(arm.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding; ``off`` lets them fall."""
@@ -150,6 +159,7 @@ class PiperFollower(Follower):
             except BusError:  # one bus must not keep the others open
                 _LOG.exception("env 'can': a bus could not be closed")
         self._arms = []
+        self._grippers.close()
 
     def take_warnings(self) -> list[str]:
         """Return new warnings: warm motors, unset grippers."""
@@ -166,6 +176,7 @@ class PiperFollower(Follower):
         found = assign_addresses(
             self.robot, "env.channels", config.channel, config.channels, "can0"
         )
+        self._grippers.check(taken=found.values())  # slcan is a serial port, too
         return [self._find(channel) for channel in found.values()]
 
     @staticmethod
@@ -194,7 +205,7 @@ class PiperFollower(Follower):
         ]
 
     def _open_arm(self, number: int, channel: str) -> None:
-        robot, limb = self.robot, self.robot.limbs[number]
+        robot, limb = self.robot, self._grippers.limbs[number]
         names = [*limb.joint_names, *([limb.gripper.joint] if limb.gripper else [])]
         if len(limb.joint_names) != N_ARM or len(robot.joint_names) != sum(
             len(other.joint_names) + bool(other.gripper) for other in robot.limbs

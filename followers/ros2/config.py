@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 from paprle.contracts.types import PowerOff
 from paprle.hardware.ros.transports.choice import NodeSettings
 
@@ -131,6 +132,9 @@ class RosConfig(NodeSettings, FollowerSettings):
     power_off: Annotated[PowerOff, doc("What the arm does when its power goes.")] = (
         "falls"
     )
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port of its own.")
+    ] = field(default_factory=RobotiqSettings)
 
     def __post_init__(self) -> None:
         for joint, scale in self.joint_scale.items():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.kit.followers.limb_devices import DeviceState, join_states
+from paprle.contracts.kit.followers.side_grippers import SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -18,6 +21,7 @@ from paprle.contracts.types import (
     readonly,
 )
 from paprle.followers.ros2.config import CommandConfig, RosConfig
+from paprle.hardware.robotiq.make import make_gripper
 from paprle.hardware.ros.bus import Bus, BusError
 from paprle.hardware.ros.commands import Topic
 from paprle.hardware.ros.goals import N_JOINTS
@@ -42,6 +46,9 @@ class RosFollower(Follower):
         self._bus: Bus | None = None
         self._remote: RosRobot | None = None
         self._has_effort = False
+        self._grippers = SideGrippers("ros2", robot, config.robotiq, make_gripper)
+        self._arms = self._grippers.strip()
+        self._ids = [robot.joint_names.index(name) for name in self._arms.joint_names]
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -68,6 +75,7 @@ class RosFollower(Follower):
             yield False, str(err)
         finally:
             bus.close()
+        yield from self._grippers.diagnose_all()
 
     def open(self) -> FollowerInfo:
         """Return the description after joining the graph.
@@ -76,6 +84,10 @@ class RosFollower(Follower):
             DeviceError: If the robot is missing, different or not alone.
         """
         config, spec = self.config, self._make_spec()
+        problems = self._grippers.open_all()
+        if problems:
+            self.close("hold")
+            raise DeviceError("\n".join(problems))
         try:
             self._bus = open_bus(config, config.node)
             self._remote = RosRobot(self._bus, spec, self.clock)
@@ -105,13 +117,15 @@ class RosFollower(Follower):
             remote.poll()
         except BusError as err:
             raise DeviceError(f"ros: {err}") from err
-        return FollowerState(
-            stamp_ns=int(remote.states.stamps_ns.min()),
-            q=readonly(remote.states.q),
-            dq=readonly(remote.states.dq),
-            tau=readonly(remote.states.tau) if self._has_effort else None,
-            stop_reason=remote.stop_reason,
-            q_held=remote.find_held(),
+        return self._add_grippers(
+            FollowerState(
+                stamp_ns=int(remote.states.stamps_ns.min()),
+                q=readonly(remote.states.q),
+                dq=readonly(remote.states.dq),
+                tau=readonly(remote.states.tau) if self._has_effort else None,
+                stop_reason=remote.stop_reason,
+                q_held=remote.find_held(),
+            )
         )
 
     @property
@@ -135,9 +149,12 @@ class RosFollower(Follower):
         if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
             raise CommandError(f"ros: expected {n} finite positions, got {q_cmd}")
         try:
-            remote.send(q_cmd)
+            remote.send(q_cmd[self._ids])
         except BusError as err:
             raise DeviceError(f"ros: {err}") from err
+        for limb in self.robot.limbs:
+            if not remote.is_held:
+                self._grippers.write(limb.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - power is the robot's to switch
         """Leave the graph; the robot holds."""
@@ -145,6 +162,29 @@ class RosFollower(Follower):
         if self._bus is not None:
             self._bus.close()
             self._bus = None
+        self._grippers.close()
+
+    def _add_grippers(self, arms: FollowerState) -> FollowerState:
+        if not self._grippers.is_used:
+            return arms
+        state = DeviceState(
+            limb="",
+            ids=self._ids,
+            stamp_ns=arms.stamp_ns,
+            q=arms.q,
+            dq=arms.dq,
+            tau=np.zeros_like(arms.q) if arms.tau is None else arms.tau,
+            q_held=arms.q if arms.q_held is None else arms.q_held,
+            stop_reason=arms.stop_reason,
+        )
+        for limb in self.robot.limbs:
+            state = self._grippers.add(replace(state, limb=limb.name))
+        found = join_states(len(self.robot.joint_names), [state])
+        return replace(
+            found,
+            tau=found.tau if self._has_effort else None,
+            q_held=None if arms.q_held is None else found.q_held,
+        )
 
     def _opened(self) -> RosRobot:
         if self._remote is None:
@@ -154,8 +194,10 @@ class RosFollower(Follower):
         return self._remote
 
     def _make_spec(self) -> RobotSpec:
-        config, robot = self.config, self.robot
-        self._check_names({*config.joint_names, *config.joint_scale}, "joint_names")
+        config, robot = self.config, self._arms
+        self._check_grippers()
+        named = {*config.joint_names, *config.joint_scale} - {*self._grippers.joints}
+        self._check_names(named, "joint_names")
         topics = tuple(
             self._make_topic(label, command)
             for label, command in config.commands.items()
@@ -184,9 +226,25 @@ class RosFollower(Follower):
             is_simulated=config.simulated,
         )
 
+    def _check_grippers(self) -> None:
+        hands = {
+            f"{limb.name}_gripper": (limb.gripper.joint,)
+            for limb in self.robot.limbs
+            if limb.gripper
+        }
+        named = {
+            f"env.commands.{label}": hands.get(label, ())
+            if command.joints is None
+            else command.joints
+            for label, command in self.config.commands.items()
+            if command is not None
+        }
+        self._grippers.check()
+        self._grippers.check_unnamed(named)
+
     def _is_angle(self, joint: str) -> bool:
         scale = abs(self.config.joint_scale.get(joint, 1.0))
-        return joint not in self.robot.sliding and scale == 1.0
+        return joint not in self._arms.sliding and scale == 1.0
 
     def _to_ros(self, joint: str) -> str:
         config = self.config
@@ -194,8 +252,8 @@ class RosFollower(Follower):
 
     def _make_topic(self, label: str, command: CommandConfig) -> Topic:
         names = self._find_joints(label, command)
-        mimics = {mimic.joint: mimic for mimic in self.robot.mimics}
-        known, scales = self.robot.joint_names, self.config.joint_scale
+        mimics = {mimic.joint: mimic for mimic in self._arms.mimics}
+        known, scales = self._arms.joint_names, self.config.joint_scale
         indices, factors, offsets = [], [], []
         for name in names:
             mimic, scale = mimics.get(name), scales.get(name, 1.0)
@@ -221,10 +279,10 @@ class RosFollower(Follower):
     def _find_joints(self, label: str, command: CommandConfig) -> tuple[str, ...]:
         names = command.joints
         if names is None:
-            parts = {limb.name: limb.joint_names for limb in self.robot.limbs}
+            parts = {limb.name: limb.joint_names for limb in self._arms.limbs}
             parts |= {
                 f"{limb.name}_gripper": (limb.gripper.joint,)
-                for limb in self.robot.limbs
+                for limb in self._arms.limbs
                 if limb.gripper
             }
             names = parts.get(label)
@@ -237,17 +295,17 @@ class RosFollower(Follower):
         return names
 
     def _check_names(self, names: set[str], where: str) -> None:
-        mimics = {mimic.joint for mimic in self.robot.mimics}
-        unknown = names - set(self.robot.joint_names) - mimics
+        mimics = {mimic.joint for mimic in self._arms.mimics}
+        unknown = names - set(self._arms.joint_names) - mimics
         if unknown:
             raise DeviceError(
-                f"env.{where}: expected joints of '{self.robot.name}', got "
+                f"env.{where}: expected joints of '{self._arms.name}', got "
                 f"{', '.join(sorted(unknown))}; joints: "
-                f"{', '.join(self.robot.joint_names)}"
+                f"{', '.join(self._arms.joint_names)}"
             )
 
     def _check_complete(self, topics: tuple[Topic, ...]) -> None:
-        counts = np.zeros(len(self.robot.joint_names), dtype=int)
+        counts = np.zeros(len(self._arms.joint_names), dtype=int)
         for topic in topics:
             # joints that mimic others stand with them and are no second command
             is_twice = len(set(topic.joint_names)) < len(topic.joint_names)
@@ -255,7 +313,7 @@ class RosFollower(Follower):
             np.add.at(counts, at, 1)
         wrong = [
             f"{name} in {count}"
-            for name, count in zip(self.robot.joint_names, counts, strict=True)
+            for name, count in zip(self._arms.joint_names, counts, strict=True)
             if count != 1
         ]
         if wrong:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.followers.side_grippers import SideGripper
 from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo
@@ -28,6 +27,7 @@ class UrFollower(VendorFollower[UrArm]):
     example = "192.168.1.10"
     extra = "ur"
     passes_grippers = True
+    make_gripper = staticmethod(make_gripper)
 
     def __init__(self, config: UrConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
@@ -84,17 +84,6 @@ class UrFollower(VendorFollower[UrArm]):
                 "name it, or write follower.limbs.<name>.gripper=null"
             )
         grippers.check(has_other_line=True)
-
-    def _make_gripper(
-        self, address: str, is_serial: bool, closed: float, opened: float
-    ) -> SideGripper:
-        return make_gripper(
-            self.config.robotiq,
-            address,
-            is_serial=is_serial,
-            closed=closed,
-            opened=opened,
-        )
 
     def _make_arm(self, limb: LimbInfo, host: str) -> UrArm:  # noqa: ARG002 - all alike
         config = self.config

@@ -9,7 +9,6 @@ import numpy as np
 
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.kit.followers.limb_devices import DeviceState
-from paprle.contracts.kit.followers.side_grippers import SideGripper
 from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo, Vec
@@ -30,6 +29,7 @@ class XArmFollower(VendorFollower[XArm]):
     example = "192.168.1.203"
     extra = "xarm"
     passes_grippers = False
+    make_gripper = staticmethod(make_gripper)
 
     def __init__(self, config: XArmConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
@@ -114,18 +114,7 @@ class XArmFollower(VendorFollower[XArm]):
                 f"env 'xarm': expected limbs of 5, 6 or 7 joints and a gripper, got "
                 f"{', '.join(robot.joint_names)}"
             )
-        self._grippers.check(has_other_line=False)
-
-    def _make_gripper(
-        self, address: str, is_serial: bool, closed: float, opened: float
-    ) -> SideGripper:
-        return make_gripper(
-            self.config.robotiq,
-            address,
-            is_serial=is_serial,
-            closed=closed,
-            opened=opened,
-        )
+        self._grippers.check()
 
     def _make_arm(self, limb: LimbInfo, host: str) -> XArm:
         config = self.config

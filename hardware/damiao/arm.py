@@ -77,6 +77,11 @@ class DamiaoArm(PoweredArm):
         """Whether newer goals than ``held`` were dropped."""
         return self._is_muted or self._is_behind
 
+    @property
+    def is_muted(self) -> bool:
+        """Whether only goals near the held position are taken."""
+        return self._is_muted
+
     def _begin(self, reading: Reading) -> list[bytes]:
         self._held = self._sent = self._answered = reading.q
         return self.make_round(reading.q, reading.q, np.zeros_like(reading.q))

@@ -21,6 +21,7 @@ from paprle.hardware.vendor_arm.states import ArmError
 
 _PERIOD = 0.02  # [s] chosen: of the 5 ms in which the gripper's registers are new
 _LOST_TIME = 0.25  # [s] chosen: a few answers in a row
+_HUNG_TIME = 1.0  # [s] chosen: a host that stood still answers before it
 _GREETING_TIME = 1.0  # [s] chosen: before it moves anything, a busy machine may wait
 _ACTIVATION_TIME = 10.0  # [s] chosen: fingers that open and close fully take some 4 s
 _RESET_TIME = 0.1  # [s] chosen: several cycles of the gripper
@@ -77,7 +78,6 @@ class Gripper:
         q: Measured, [m] or [rad].
         dq: [m/s] or [rad/s].
         tau: Grip on an object, negative if closing, [N].
-        failure: Reason for disobedience, or "".
     """
 
     def __init__(self, line: Line, settings: GripperSettings) -> None:
@@ -90,7 +90,15 @@ class Gripper:
         self._heard = 0.0
         self.q = settings.opened
         self.dq = self.tau = 0.0
-        self.failure = ""
+        self._failure = ""
+
+    @property
+    def failure(self) -> str:
+        """Reason for disobedience, or ""."""
+        silence = time.monotonic() - self._heard
+        is_hung = self._thread is not None and silence > _HUNG_TIME
+        hung = f"gripper: {self._line.name}: its line hangs; look at the adapter"
+        return self._failure or (hung if is_hung else "")
 
     def open(self) -> None:
         """Reach it and start its thread; fingers move if permitted.
@@ -188,17 +196,17 @@ class Gripper:
                 is_connected = False
                 self._sent = None
                 if time.monotonic() - self._heard > _LOST_TIME:
-                    self.failure = f"gripper: {err}"
+                    self._failure = f"gripper: {err}"
 
     def _serve(self) -> None:
         goal, self._goal = self._goal, None
-        if goal is not None and not self.failure:
+        if goal is not None and not self._failure:
             self._move(goal)
         status, now = self._line.read(), time.monotonic()
         self._note(status, now - self._heard)
         self._heard = now
-        self.failure = f"gripper: {status.trouble}" if status.trouble else ""
-        if self.failure:
+        self._failure = f"gripper: {status.trouble}" if status.trouble else ""
+        if self._failure:
             self._sent = None
 
     def _move(self, q: float) -> None:

@@ -190,6 +190,11 @@ class RosRobot:
             )
         return self._deserted or self._intruder or self.states.jump
 
+    @property
+    def is_held(self) -> bool:
+        """Whether only the robot's own place is sent."""
+        return self._is_held
+
     def send(self, q: Vec) -> None:
         """Send positions, shape (n,), [rad] or [m].
 

@@ -11,6 +11,14 @@ from paprle_emulators.damiao.models import ARMS
 from paprle_emulators.damiao.plant import Plant
 from paprle_emulators.servo_rig.urdf import make_rotation
 
+# spec: openarm_description, config/arm/v10/joint_limits.yaml: 160, 52 and 200 rev/min;
+# the last two are those of Damiao's data sheets without a load, for YAM, too
+SPEEDS = {"DM8009": 16.754666, "DM4340": 5.445426, "DM4310": 20.943946}  # [rad/s]
+LED = {
+    "openarm": (0.119, 0.119, 0.367, 0.367, 0.143, 0.143, 0.143),
+    "yam": (0.367, 0.367, 0.367, 0.143, 0.143, 0.143),
+}
+"""Shares of these at which the arms are driven."""
 LAST = {"openarm": "openarm_right_link7", "yam": "gripper"}
 
 
@@ -64,6 +72,25 @@ def test_limits_are_the_published_ones(name):
     n = table.n
     assert robot.q_min[:n] == pytest.approx(low, abs=1e-5)
     assert robot.q_max[:n] == pytest.approx(high, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_speeds_are_those_of_the_motors_without_load(name):
+    model = pin.buildModelFromUrdf(str(WORKSPACE / f"urdf/{name}/robot.urdf"))
+    n = ARMS[name].n
+
+    published = [SPEEDS[kind] for kind in ARMS[name].motors[:n]]
+
+    assert model.velocityLimit[:n] == pytest.approx(published, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_arms_are_driven_at_these_shares_of_the_published_speeds(name):
+    robot, n = load(name, "follower.limits.velocity_scale=1"), ARMS[name].n
+
+    published = np.array([SPEEDS[kind] for kind in ARMS[name].motors[:n]])
+
+    assert robot.dq_max[:n] / published == pytest.approx(LED[name], abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -16,7 +16,7 @@ N = 1000  # postures
 SHARE = 0.01  # chosen: of postures that the coarse bodies may rule out at their edge
 
 
-@pytest.mark.parametrize("follower", ["fr3", "panda"])
+@pytest.mark.parametrize("follower", ["fr3", "fr3_2f85", "panda"])
 def test_links_that_never_touch_rule_out_no_range(follower):
     robot = RobotModel.from_yaml(WORKSPACE / f"configs/follower/{follower}.yaml")
     never = [{f"link{a}", f"link{b}"} for a, b in NEVER]

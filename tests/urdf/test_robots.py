@@ -40,6 +40,8 @@ ROBOTS = (
     "ur5e_2f85",
     "ur5e_2f140",
     "ur5e_hande",
+    "xarm7_2f85",
+    "fr3_2f85",
     "j2s7s300",
     "so101",
     "so100",

@@ -10,6 +10,9 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 
+STROKES: Mapping[str, float] = {"2f85": 0.085, "2f140": 0.140, "hande": 0.050}
+"""Full opening of each model, [m]. spec: Robotiq's instruction manuals."""
+
 
 @settings
 class RobotiqSettings:
@@ -22,7 +25,7 @@ class RobotiqSettings:
         str,
         doc(
             "Serial port of a USB-RS485 adapter, for a single arm; empty: the URCap of "
-            "a UR's controller."
+            "a UR's controller (env=ur alone)."
         ),
     ] = ""
     ports: Annotated[

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from played import POSE, write_csv
+from robotiq_hand import check_hand, read_events
 from ur_rig import QUANTUM, EmulatedUr, load
 from worlds import Arrived, judge_arrived
 
@@ -20,11 +20,6 @@ pytest.importorskip("rtde_control")
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(240)]
 RATE, SLOW = 500.0, 200.0  # [Hz]
 MINUTE = 60.0  # asked for
-OPENED, CLOSED = 3, 230  # [counts] spec: docs/robotiq.md
-GO = "GTO 1"  # a goal that it is to follow
-FIRMLY = 25  # [counts] spec: docs/robotiq.md, from where the fingers meet to 255
-COUNTS = 227 / 0.0425  # [1/m] spec: docs/robotiq.md, of one finger
-LATE = 0.1  # [s] chosen: a goal waits for the next question, and a shared machine
 AUTOPILOT = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 SLOWLY = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.08")
 
@@ -72,22 +67,6 @@ def test_an_autopilot_drives_an_arm(tmp_path):
     check(record, "ur5e")
 
 
-def check_hand(events):
-    """Judge what reached a gripper: activated once, led to and fro, no fault."""
-    texts = [text for _, text in events]
-    assert texts.count("gripper: activation begins") == 1
-    assert texts.count("gripper: activated") == 1
-    assert not [text for text in texts if "fault" in text or "no power" in text]
-    found = [(at, re.search(r"\bPOS (\d+)", text)) for at, text in events if GO in text]
-    goals = np.array([(at * 1e-9, int(goal[1])) for at, goal in found if goal])
-    assert goals[0, 1] == OPENED
-    assert goals[:, 1].max() >= CLOSED / 2
-    assert len(goals) > 40, "it follows"
-    passed, steps = np.abs(np.diff(goals, axis=0)).T
-    finger = load("ur5e_2f85").dq_max[6]
-    assert np.all(steps <= FIRMLY + COUNTS * finger * (passed + LATE)), "as V allows"
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("line", ["urcap", "serial"])
 def test_an_autopilot_drives_an_arm_and_its_gripper(tmp_path, line):
@@ -101,11 +80,10 @@ def test_an_autopilot_drives_an_arm_and_its_gripper(tmp_path, line):
         log, port = tmp_path / "hand.log", tmp_path / "hand"
         with start("robotiq", model="2f85", log=log, port=port):
             record = run(tmp_path, "ur5e", *words, f"env.robotiq.port={port}")
-        rows = [row.split(",", 2) for row in log.read_text().splitlines()]
-        events = [(int(at), text) for _, at, text in rows]
+        events = read_events(log)
 
     check(record, "ur5e_2f85", SLOW)
-    check_hand(events)
+    check_hand(events, load("ur5e_2f85").dq_max[6])
 
 
 @pytest.mark.nightly

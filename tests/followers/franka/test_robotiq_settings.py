@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from piper_rig import RealClock
+import pytest
+from piper_rig import RealClock, load
 
 from paprle.contracts.settings.robotiq import RobotiqSettings
 from paprle.followers.franka.config import FrankaConfig
 from paprle.followers.franka.follower import FrankaFollower
+
+
+@pytest.fixture
+def robot():
+    return load("fr3_2f85")
 
 
 def make(robot, **robotiq):

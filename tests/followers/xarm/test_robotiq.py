@@ -14,15 +14,20 @@ pytest.importorskip("serial")
 pytestmark = pytest.mark.process
 
 
+@pytest.fixture(scope="session")
+def robot():
+    return load("xarm7_2f85")
+
+
 @pytest.fixture
-def hand():
-    with start("robotiq", model="hande") as hand:
+def hand(tmp_path):
+    with start("robotiq", model="2f85", port=tmp_path / "hand") as hand:
         yield hand
 
 
 @pytest.fixture
 def config(arm, hand):
-    robotiq = RobotiqSettings(model="hande", port=hand.port, activates=True)
+    robotiq = RobotiqSettings(model="2f85", port=hand.port, activates=True)
     return XArmConfig(host=arm.host, robotiq=robotiq)
 
 
@@ -30,12 +35,12 @@ def test_it_grips_an_object_and_a_lost_line_is_a_stop(follower, clock, robot, ha
     limb = robot.limbs[0].gripper
     finger = robot.joint_names.index(limb.joint)
     q = follower.read().q.copy()
-    hand.order({"fault": "gripper_object", "opening": 0.025})
+    hand.order({"fault": "gripper_object", "opening": 0.0425})
     q[finger] = limb.closed
 
     state = cycle(follower, clock, q, until=lambda s: s.tau[finger] < 0, time_s=5.0)
 
-    assert state.tau[finger] == pytest.approx(-42.0)
+    assert state.tau[finger] == pytest.approx(-63.0)
     middle = 0.5 * (limb.closed + limb.open)
     assert state.q[finger] == pytest.approx(middle, abs=1e-3 + 0.02 * abs(middle))
     assert state.stop_reason == ""

@@ -1,5 +1,6 @@
 """The driver on a serial line: consent, motion, objects, faults and a lost line."""
 
+import threading
 import time
 
 import pytest
@@ -9,6 +10,7 @@ pytest.importorskip("serial")
 from paprle.hardware.robotiq.gripper import Gripper, GripperSettings
 from paprle.hardware.robotiq.modbus import RtuLine
 from paprle.hardware.robotiq.models import MODELS
+from paprle.hardware.robotiq.status import Status
 from paprle.hardware.vendor_arm.states import ArmError
 from paprle_emulators.robotiq.gripper import EmulatedGripper, Fault
 from paprle_emulators.robotiq.port import GripperPort
@@ -194,3 +196,45 @@ def test_openings_and_counts_are_inverse_to_each_other(name):
     assert model.to_counts(0.0) == 255, "pressed together"
     assert model.to_opening(255) == 0.0
     assert model.to_opening(0) == model.stroke
+
+
+class StuckLine:
+    """An adapter that answers once, and then keeps its caller or breaks it."""
+
+    name = "robotiq 'stuck'"
+
+    def __init__(self, ending):
+        self._ending, self._n = ending, 0
+
+    def reach(self):
+        pass
+
+    def read(self):
+        self._n += 1
+        if self._n > 1:
+            self._ending()
+        return Status(state=3, contact=0, fault=0, position=3, current=0.0)
+
+    def close(self):
+        pass
+
+
+def break_thread():
+    raise ValueError("of a library")
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("kind", ["hangs", "ends"])
+def test_a_thread_that_hangs_or_ends_is_a_failure(kind):
+    end = threading.Event()
+    line = StuckLine(end.wait if kind == "hangs" else break_thread)
+    gripper = Gripper(line, GripperSettings(model="2f85", closed=0.0, opened=OPEN))
+    gripper.open()
+    assert gripper.failure == ""
+
+    time.sleep(1.1)
+
+    assert "'stuck': its line hangs" in gripper.failure
+    end.set()
+    gripper.close()

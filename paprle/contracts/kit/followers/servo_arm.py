@@ -125,6 +125,11 @@ class ServoArm(ABC, Generic[BusT, MapT]):
             self._is_muted = False
         self.bus.set_goal(self._map.to_servos(q_cmd))
 
+    @property
+    def is_muted(self) -> bool:
+        """Whether targets are dropped until one is at the arm's place."""
+        return self._is_muted
+
     def find_held(self) -> Vec:
         """Return the held target, else the position, (n,)."""
         goal, found = self.bus.held_goal, self._map

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from paprle.contracts.errors import DeviceError
@@ -16,6 +16,7 @@ from paprle.contracts.kit.followers.limb_devices import (
     join_states,
 )
 from paprle.contracts.kit.followers.servo_arm import ServoArm
+from paprle.contracts.kit.followers.side_grippers import MakeGripper, SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -33,15 +34,26 @@ Arm = TypeVar("Arm", bound=ServoArm[Any, Any])
 
 
 class ServoFollower(Follower, Generic[Arm]):
-    """Arms on serial buses; ``read`` and ``write`` never wait."""
+    """Arms on serial buses; ``read`` and ``write`` never wait.
+
+    ``make_gripper`` drives grippers beside the arms.
+    """
 
     env: ClassVar[str]
     example: ClassVar[str]
+    make_gripper: ClassVar[MakeGripper]
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[Arm, list[int]]] = []
         self._problems: tuple[str, ...] = ()
+        self._grippers = SideGrippers(
+            self.env, robot, config.robotiq, type(self).make_gripper
+        )
+
+    @abstractmethod
+    def _name_servos(self) -> Mapping[str, Collection[str]]:
+        """Return the joints that settings of servos name, by key."""
 
     @abstractmethod
     def _find_obstacle(self, port: str) -> str:
@@ -78,7 +90,9 @@ class ServoFollower(Follower, Generic[Arm]):
         self.close("hold")
         problems: list[str] = []
         try:
-            for limb, port in self._list_ports().items():
+            ports = self._list_ports()
+            self._open_grippers()
+            for limb, port in ports.items():
                 arm, ids = self._find_arm(limb, port)
                 self._arms.append((arm, ids))
                 try:
@@ -110,6 +124,7 @@ class ServoFollower(Follower, Generic[Arm]):
         for limb, port in ports.items():
             arm, _ = self._find_arm(limb, port)
             yield from self._diagnose_arm(arm)
+        yield from self._grippers.diagnose_all()
 
     def read(self) -> FollowerState:
         """Return the newest state, with the oldest stamp."""
@@ -117,18 +132,17 @@ class ServoFollower(Follower, Generic[Arm]):
         states = []
         for arm, ids in self._arms:
             stamp_ns, q, dq, tau = arm.read()
-            states.append(
-                DeviceState(
-                    limb=arm.name,
-                    ids=ids,
-                    stamp_ns=stamp_ns,
-                    q=q,
-                    dq=dq,
-                    tau=tau,
-                    q_held=arm.find_held(),
-                    stop_reason=arm.stop_reason,
-                )
+            state = DeviceState(
+                limb=arm.name,
+                ids=ids,
+                stamp_ns=stamp_ns,
+                q=q,
+                dq=dq,
+                tau=tau,
+                q_held=arm.find_held(),
+                stop_reason=arm.stop_reason,
             )
+            states.append(self._grippers.add(state))
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
@@ -137,6 +151,8 @@ class ServoFollower(Follower, Generic[Arm]):
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
+            if not arm.is_muted:
+                self._grippers.write(arm.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding; without power (``off``) they fall."""
@@ -146,6 +162,7 @@ class ServoFollower(Follower, Generic[Arm]):
             arm.close(is_powerless=policy == "off")
         self._problems = tuple(p for arm, _ in self._arms for p in arm.bus.problems)
         self._arms = []
+        self._grippers.close()
 
     def take_warnings(self) -> list[str]:
         """Return new warnings of the buses."""
@@ -158,11 +175,19 @@ class ServoFollower(Follower, Generic[Arm]):
 
     def _list_ports(self) -> Mapping[str, str]:
         config = self.config
-        return assign_addresses(
+        ports = assign_addresses(
             self.robot, "env.ports", config.port, config.ports, self.example
         )
+        self._grippers.check(taken=ports.values())
+        self._grippers.check_unnamed(self._name_servos())
+        return ports
+
+    def _open_grippers(self) -> None:
+        problems = self._grippers.open_all()
+        if problems:  # before an arm has torque, which it would lose again
+            raise DeviceError("\n".join(problems))
 
     def _find_arm(self, name: str, port: str) -> tuple[Arm, list[int]]:
-        limb = next(limb for limb in self.robot.limbs if limb.name == name)
+        limb = next(limb for limb in self._grippers.limbs if limb.name == name)
         arm = self._make_arm(limb, port)
         return arm, [self.robot.joint_names.index(joint) for joint in arm.names]

@@ -15,7 +15,7 @@ from paprle.contracts.kit.followers.limb_devices import (
     check_target,
     join_states,
 )
-from paprle.contracts.kit.followers.side_grippers import SideGripper, SideGrippers
+from paprle.contracts.kit.followers.side_grippers import MakeGripper, SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -55,19 +55,21 @@ Arm = TypeVar("Arm", bound=VendorArm)
 class VendorFollower(Follower, Generic[Arm]):
     """Arms on the network; ``read`` and ``write`` never wait.
 
-    ``extra`` is the package's extra with the maker's SDK.
+    ``extra`` is the package's extra with the maker's SDK, ``make_gripper`` drives
+    grippers beside the arms.
     """
 
     env: ClassVar[str]
     example: ClassVar[str]
     extra: ClassVar[str]
     passes_grippers: ClassVar[bool]
+    make_gripper: ClassVar[MakeGripper]
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[LimbInfo, Arm, list[int]]] = []
         self._grippers = SideGrippers(
-            self.env, robot, config.robotiq, self._make_gripper
+            self.env, robot, config.robotiq, type(self).make_gripper
         )
 
     @abstractmethod
@@ -77,12 +79,6 @@ class VendorFollower(Follower, Generic[Arm]):
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, host: str) -> Arm:
         """Return the closed arm of a limb."""
-
-    @abstractmethod
-    def _make_gripper(
-        self, address: str, is_serial: bool, closed: float, opened: float
-    ) -> SideGripper:
-        """Return a closed gripper beside an arm."""
 
     @abstractmethod
     def _open_arm(self, arm: Arm, limb: LimbInfo) -> list[str]:
@@ -156,13 +152,13 @@ class VendorFollower(Follower, Generic[Arm]):
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding; without power (``off``) brakes hold."""
-        self._grippers.close()
         for limb, arm, _ in self._arms:
             try:
                 arm.close(is_powerless=policy == "off")
             except OSError:  # one arm must not keep the others open
                 _LOG.exception("env '%s': %s could not be left", self.env, limb.name)
         self._arms = []
+        self._grippers.close()
 
     def _read_arm(self, limb: LimbInfo, arm: Arm, ids: list[int]) -> DeviceState:
         reading, reason = arm.read()
