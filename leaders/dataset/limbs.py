@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
 from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
+from paprle.leaders.dataset.scales import ANGLES, LENGTHS, scale_opening
 from paprle.leaders.dataset.table import Table
-from paprle.leaders.dataset.units import ANGLES, LENGTHS, scale_opening
 
 _WIDTHS = {
     "rotation_vector": 3,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-
-import numpy as np
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.kit.recorded.quantities import (
@@ -21,22 +18,14 @@ from paprle.contracts.kit.recorded.quantities import (
     doubt_stamps,
     doubt_turns,
 )
-from paprle.contracts.types import Vec
 from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
 from paprle.leaders.dataset.limits import JointLimits
+from paprle.leaders.dataset.scales import scale_opening
 from paprle.leaders.dataset.table import Table
 
-ANGLES = {"rad": 1.0, "deg": math.pi / 180.0}
-LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 _KEYS = UnitKeys(
     angle="leader.angle", length="leader.length", joints="leader.limbs", insist=""
 )
-
-
-def scale_opening(table: Table, columns: ColumnSettings) -> Vec:
-    """Return the gripper's openings before they are clipped, (n,)."""
-    raw = table.take((columns.gripper,))[:, 0]
-    return np.asarray((raw - columns.closed) / (columns.open - columns.closed))
 
 
 def find_doubts(
