@@ -66,7 +66,7 @@ def _create(group):
     return getattr(group, "create_array", None) or group.create_dataset
 
 
-def write_umi(path, lengths, *, n_robots=1, metre=1.0, radian=1.0):
+def write_umi(path, lengths, *, n_robots=1, metre=1.0, radian=1.0, width=0.08):
     """Write a hand that moves along its own z axis while it opens, and is turned."""
     is_zip = path.suffix == ".zip"
     store = zarr.storage.ZipStore(str(path), mode="w") if is_zip else str(path)
@@ -79,7 +79,7 @@ def write_umi(path, lengths, *, n_robots=1, metre=1.0, radian=1.0):
         for part, values in {
             "eef_pos": metre * np.column_stack([x, 0 * x + robot, 0 * x]),
             "eef_rot_axis_angle": np.tile([0.0, radian * np.pi / 2, 0.0], (n, 1)),
-            "gripper_width": np.linspace(0.0, 0.08, n)[:, None],
+            "gripper_width": np.linspace(0.0, width, n)[:, None],
         }.items():
             array = _create(data)(
                 f"robot{robot}_{part}", shape=values.shape, dtype="f4"
