@@ -48,7 +48,7 @@ def moment_greater_than_the_sum_of_the_others(folder):
     return write(folder, inertia="1.486e-03 2e-04 8.31e-04", mass="1")
 
 
-@case("ros-industrial/motoman#29", "handled", "arm.urdf", "→")
+@case("ros-industrial/motoman#29", "handled", "arm, relative")
 def soft_limits_of_zero(folder):
     return write(folder, {0: {"more": SOFT}})
 
@@ -58,7 +58,7 @@ def limit_of_ninety_radians(folder):
     return write(folder, {2: {"lower": "0", "upper": "90"}})
 
 
-@case("lbr-stack/lbr_fri_ros2_stack#35", "reported", "CHECK:", "velocity", "degrees")
+@case("lbr-stack/lbr_fri_ros2_stack#35", "reported", "CHECK:", "98 is no limit")
 def velocity_limit_in_degrees(folder):
     return write(folder, {0: {"velocity": "98"}})
 
@@ -104,6 +104,6 @@ def test_the_page_lists_these_inputs():
 
 def test_the_plain_arm_leaves_no_doubt(tmp_path, capsys):
     plain = Cases()
-    plain.add("own", "handled", "arm", "→")(write)
+    plain.add("own", "handled", "arm, relative")(write)
 
     plain.check("write", tmp_path, capsys)

@@ -345,7 +345,7 @@ def decimal_commas_between_commas(folder):
     return f"leader=offline leader.path={folder / 'p.csv'} follower=piper".split()
 
 
-@case("nyetwurk/ecuxplot#14", "handled", "leader=", "piper")
+@case("nyetwurk/ecuxplot#14", "handled", "columns between semicolons")
 def decimal_commas_between_semicolons(folder):
     rows = make_pose_rows(T)
     lines = [";".join(f"{x:.6f}".replace(".", ",") for x in row) for row in rows]

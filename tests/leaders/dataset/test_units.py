@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dataset_files import JOINTS, write_lerobot, write_umi
-from dataset_player import load_config
+from dataset_player import Player, load_config
 
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
@@ -221,11 +221,12 @@ def test_a_later_episode_is_judged_when_it_is_read(tmp_path, second, n_told):
         return t, action
 
     path = write_lerobot(tmp_path / "set", [40, 40], change=change)
-    leader = play(path, angle="deg")
-    leader.open()
-    leader.close()
+    player = Player(DatasetConfig(path=str(path), limbs={"arm": ARM}, angle="deg"))
+    player.play()
+    player.reset()
 
-    told = leader.take_warnings()
+    told = player.leader.take_warnings()
+    player.leader.close()
 
     assert len([text for text in told if "CHECK" in text]) == n_told
     assert all("episode 1" in text for text in told)

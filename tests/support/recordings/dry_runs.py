@@ -36,7 +36,7 @@ class Cases(dict):
 
         shown = capsys.readouterr()
         assert (code != 0) == (outcome == "refused"), shown
-        lines = [shown.err] if code else shown.out.splitlines()
+        lines = [shown.err] if code else (shown.out + shown.err).splitlines()
         assert any(all(word in line for word in words) for line in lines), shown
         if outcome == "handled":
             assert "CHECK:" not in shown.out, shown
