@@ -69,8 +69,12 @@ class DatasetConfig:
     limbs: Annotated[
         Mapping[str, ColumnSettings], doc("Which columns move each limb.")
     ] = field(default_factory=dict)
-    angle: Annotated[Literal["rad", "deg"], doc("Unit of joints and angles.")] = "rad"
-    length: Annotated[Literal["m", "mm"], doc("Unit of positions.")] = "m"
+    angle: Annotated[
+        Literal["rad", "deg"] | None, doc("Unit of joints and angles; empty: rad.")
+    ] = None
+    length: Annotated[
+        Literal["m", "cm", "mm"] | None, doc("Unit of positions; empty: m.")
+    ] = None
     frame: Annotated[
         Literal["relative", "absolute"],
         doc("absolute: poses stand in the base of the follower's limb as they are."),

@@ -28,6 +28,7 @@ from paprle.leaders.dataset.plays import Plays
 from paprle.leaders.dataset.table import DatasetReader, check_table
 from paprle.leaders.dataset.track import EpisodeTrack
 from paprle.leaders.dataset.umi import UmiSource
+from paprle.leaders.dataset.units import describe_units, find_doubts
 
 _INSTALL = "pip install 'paprle[data]'"
 _RANGE = re.compile(r"(\d+)(?::(\d+))?")
@@ -44,6 +45,8 @@ class Dataset(Leader):
         self._limits = JointLimits()
         self._robot: RobotInfo | None = None
         self._told: dict[int, tuple[str, ...]] = {}
+        self._doubts: dict[str, str] = {}  # of the first episode
+        self._units: list[str] = []
 
     def meet(self, robot: RobotInfo) -> None:
         """Take the joint limits."""
@@ -86,7 +89,12 @@ class Dataset(Leader):
             f"{self._source.path.name}; the first is {order[0]}, "
             f"{track.duration / self.config.speed:.1f} s, "
             f"{1.0 / track.period:.3g} rows a second",
+            *(f"dataset: {told}" for told in self._units),
             *(f"dataset: episode {order[0]}: {told}" for told in self._told[order[0]]),
+            *(
+                f"CHECK: {self._source.path.name}: episode {order[0]}: {doubt}"
+                for doubt in self._doubts.values()
+            ),
         )
 
     def open(self) -> None:
@@ -173,17 +181,24 @@ class Dataset(Leader):
     def _read(self, episode: int) -> EpisodeTrack:
         source = self._source
         table = check_table(source.path, episode, source.read(episode))
+        where, limbs = f"{source.path}: episode {episode}", self.config.limbs
         rows = make_rows(source.path, episode, table, self.config)
-        limbs = self.config.limbs
+        doubts = find_doubts(where, table, self.config, self._limits)
         rows, told = join_turns(table.t, rows, limbs, self._robot)
-        self._told[episode] = told
         if jump := find_jump(table.t, rows, limbs, self._robot):
+            hints = "".join(f"; {doubt}" for doubt in doubts.values())
             raise DeviceError(
-                f"{source.path}: episode {episode}: expected motion without jumps, "
-                f"got {jump}; leave it out with leader.episodes"
+                f"{where}: expected motion without jumps, got {jump}{hints}; leave it "
+                "out with leader.episodes"
             )
-        if episode != self._order[0]:
+        told += _count_clipped(rows)
+        if episode == self._order[0]:
+            self._doubts, self._units = doubts, describe_units(table, self.config)
+        else:
             self._check_limits(episode, rows)
+            new = doubts.keys() - self._doubts.keys()
+            told += tuple(f"CHECK: {doubts[key]}" for key in sorted(new))
+        self._told[episode] = told
         return EpisodeTrack(table.t, rows)
 
     def _check_limits(self, episode: int, rows: Mapping[str, LimbRows]) -> None:
@@ -205,6 +220,14 @@ class Dataset(Leader):
             for limb, own in track.rows.items()
             if own.pose is not None
         }
+
+
+def _count_clipped(rows: Mapping[str, LimbRows]) -> tuple[str, ...]:
+    return tuple(
+        f"{own.n_clipped} gripper openings of '{limb}' clipped to 0 … 1"
+        for limb, own in rows.items()
+        if own.n_clipped
+    )
 
 
 def choose_episodes(text: str, n: int) -> tuple[int, ...]:

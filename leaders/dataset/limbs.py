@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
 from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
+from paprle.leaders.dataset.scales import ANGLES, LENGTHS, scale_opening
 from paprle.leaders.dataset.table import Table
 
 _WIDTHS = {
@@ -24,6 +25,7 @@ _R_OPTICAL_REP103 = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0
 """Axes x forward, y left, z up, seen from x right, y down, z forward. spec: PAPRLE's
 replay of UMI."""
 _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
+_ROUNDING = 1e-6  # chosen: of 32-bit numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +36,13 @@ class LimbRows:
         q: (n, m), [rad], or None.
         pose: Positions and unit quaternions xyzw, (n, 7), or None.
         opening: 0 … 1, (n,), or None.
+        n_clipped: Number of openings that were beyond.
     """
 
     q: Vec | None = None
     pose: Vec | None = None
     opening: Vec | None = None
+    n_clipped: int = 0
 
 
 def find_mistakes(config: DatasetConfig, names: Sequence[str]) -> list[str]:
@@ -115,26 +119,21 @@ def make_rows(
 def _make_limb(
     table: Table, columns: ColumnSettings, config: DatasetConfig
 ) -> LimbRows:
-    degree = np.pi / 180.0 if config.angle == "deg" else 1.0
-    opening = None
+    angle = ANGLES[config.angle or "rad"]
+    opening, n_clipped = None, 0
     if columns.gripper:
-        raw = _pick(table, (columns.gripper,))[:, 0]
-        opening = np.clip(
-            (raw - columns.closed) / (columns.open - columns.closed), 0, 1
-        )
+        whole = scale_opening(table, columns)
+        opening = np.clip(whole, 0, 1)
+        n_clipped = int((np.abs(whole - opening) > _ROUNDING).sum())
     if columns.joints:
-        q = _pick(table, tuple(columns.joints.values())) * degree
-        return LimbRows(q=q, opening=opening)
-    metre = 1e-3 if config.length == "mm" else 1.0
-    p = _pick(table, columns.position) * metre
-    R = _to_rotation(_pick(table, columns.rotation), columns.rotation_as, degree)
+        q = table.take(tuple(columns.joints.values())) * angle
+        return LimbRows(q=q, opening=opening, n_clipped=n_clipped)
+    p = table.take(columns.position) * LENGTHS[config.length or "m"]
+    R = _to_rotation(table.take(columns.rotation), columns.rotation_as, angle)
     if columns.tool == "optical":
         R *= Rotation.from_matrix(_R_OPTICAL_REP103)
-    return LimbRows(pose=np.hstack([p, _turn_evenly(R.as_quat())]), opening=opening)
-
-
-def _pick(table: Table, names: Sequence[str]) -> Vec:
-    return np.asarray(table.values[:, [table.names.index(name) for name in names]])
+    pose = np.hstack([p, _turn_evenly(R.as_quat())])
+    return LimbRows(pose=pose, opening=opening, n_clipped=n_clipped)
 
 
 def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:

@@ -21,6 +21,10 @@ class JointLimits:
             bounds = zip(robot.q_min, robot.q_max, strict=True)
             self._by_name = dict(zip(robot.joint_names, bounds, strict=True))
 
+    def find_reach(self, joint: str) -> float:
+        """Return a joint's largest angle, [rad]; 0: not of this robot."""
+        return max(map(abs, self._by_name.get(joint, (0.0,))))
+
     def find_misfit(
         self, rows: Mapping[str, LimbRows], limbs: Mapping[str, ColumnSettings]
     ) -> str:

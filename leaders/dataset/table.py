@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,10 @@ class Table:
     t: Vec
     names: tuple[str, ...]
     values: Vec
+
+    def take(self, names: Sequence[str]) -> Vec:
+        """Return some columns, (n, len(names))."""
+        return np.asarray(self.values[:, [self.names.index(name) for name in names]])
 
 
 class DatasetReader(ABC):

@@ -11,6 +11,11 @@ import numpy as np
 
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.kit.recorded.quantities import (
+    check_joints,
+    doubt_opening,
+    guess_units,
+)
 from paprle.contracts.types import RobotInfo
 from paprle.leaders.offline.checks import (
     MOST_ROWS,
@@ -20,7 +25,6 @@ from paprle.leaders.offline.checks import (
     find_own_joints,
 )
 from paprle.leaders.offline.config import ColumnSettings, OfflineConfig
-from paprle.leaders.offline.quantities import check_joints, doubt_opening, guess_units
 from paprle.leaders.offline.readers.arrays import read_npz
 from paprle.leaders.offline.readers.decode import read_whole
 from paprle.leaders.offline.readers.text import Limb, read_text

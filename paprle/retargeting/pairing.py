@@ -24,6 +24,7 @@ from paprle.retargeting.namesakes import (
 )
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
+from paprle.robot.discovery.limb_names import find_side
 
 LED_BY_SIGHT = ("look_at", "follow")
 """Rules whose motion is not the leader's: it says when."""
@@ -317,7 +318,10 @@ class _PairingMaker:
                 if source is not None
             ]
             if joints:
-                found[name] = max(limbs, key=joints.count)
+                best = max(map(joints.count, limbs))
+                equal = [own for own in limbs if joints.count(own) == best]
+                same = [own for own in equal if find_side(own) == find_side(name)]
+                found[name] = (same or equal)[0]
         return found
 
     def _pair(self, name: str, mode: str, limbs: list[str]) -> LimbPairing | None:

@@ -72,11 +72,15 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inertia:
-    """A link's mass, [kg], its centre, (3,), [m], and greatest moment, [kg m²]."""
+    """A link's mass, [kg], its centre, (3,), [m], and inertia, (3, 3), [kg m²]."""
 
     mass: float
     centre: Vec
-    greatest: float
+    tensor: Vec
+
+    def find_moments(self) -> Vec:
+        """Return the principal moments, rising, (3,), [kg m²]."""
+        return np.asarray(np.linalg.eigvalsh(self.tensor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 
 MAX_BYTES = 16 << 20  # chosen: the largest public humanoid URDF is below 1 MiB
 _HEAVIEST = 1e5  # [kg] chosen: heavier than any robot, and far from what overflows
+_ROUNDED = 1e-12  # [kg m²] chosen: what tools that compute moments round to
+_MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
 MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
@@ -306,14 +308,17 @@ class _Reader:
         if not 0 <= mass <= _HEAVIEST:
             self.complain(f"{of}: mass: expected 0 to {_HEAVIEST:g} kg, got {mass:g}")
         inertia = inertial.find("inertia")
-        moments = {
-            key: float(self.numbers(inertia, key, (0.0,), of)[0])
-            for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-        }
+        tensor = np.zeros((3, 3))
+        for key in _MOMENTS:
+            row, column = "xyz".index(key[1]), "xyz".index(key[2])
+            number = float(self.numbers(inertia, key, (0.0,), of)[0])
+            tensor[row, column] = tensor[column, row] = number
+            if row == column and number < -_ROUNDED:
+                self.complain(f"{of}: {key}: expected at least 0 kg m², got {number:g}")
         return Inertia(
             mass=mass,
             centre=self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of),
-            greatest=max(moments["ixx"], moments["iyy"], moments["izz"]),
+            tensor=readonly(tensor),
         )
 
     def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from bagfiles import write_bag
+from dataset_files import write_aloha, write_lerobot, write_umi
 from played import POSE, make_pose_rows, write_csv
 
 from paprle.cli import main
@@ -137,6 +138,51 @@ def opening_in_metres(folder):
     return open_gripper(folder, 0.07)
 
 
+SO101 = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")
+NAMES = [*(f"{joint}.pos" for joint in SO101), "gripper.pos"]
+
+
+def play_lerobot(folder, scale, gripper=1.0):
+    """Play an episode that shakes an SO-101; its joints are degrees times `scale`."""
+
+    def change(_number, t, _action):
+        q = 20.0 * np.sin(np.add.outer(t, np.arange(5)))
+        opening = gripper * np.linspace(0.0, 100.0, len(t))
+        return t, np.column_stack([scale * q, opening]).astype(np.float32)
+
+    path = write_lerobot(folder / "set", [60], names=NAMES, change=change)
+    return f"leader=dataset_lerobot leader.path={path} follower=so101".split()
+
+
+@case("leader.angle=rad")
+def data_set_in_radians_under_degrees(folder):
+    return play_lerobot(folder, np.pi / 180.0)
+
+
+@case("percent", "leader.limbs.arm")
+def data_set_with_openings_beyond_percent(folder):
+    return play_lerobot(folder, 1.0, gripper=10.0)
+
+
+@case("leader.angle=deg")
+def data_set_of_aloha_in_degrees(folder):
+    path = write_aloha(folder / "set", [60], scale=1800.0 / np.pi)
+    typed = f"leader=dataset_aloha leader.path={path} follower=piper_2arm"
+    return [*typed.split(), "retarget.mode=joints"]
+
+
+@case("leader.length=mm")
+def data_set_of_a_hand_in_millimetres(folder):
+    path = write_umi(folder / "set.zarr", [60], metre=1e3)
+    return f"leader=dataset_umi leader.path={path} follower=piper".split()
+
+
+@case("leader.angle=deg")
+def data_set_of_a_hand_in_degrees(folder):
+    path = write_umi(folder / "set.zarr", [60], radian=180.0 / np.pi)
+    return f"leader=dataset_umi leader.path={path} follower=piper".split()
+
+
 @case("frame")
 def poses_of_two_frames(folder):
     def say(m, t):
@@ -202,6 +248,32 @@ def mass_in_grams(folder):
     def change(root):
         for mass in root.iter("mass"):
             mass.set("value", str(1e3 * float(mass.get("value"))))
+
+    return vary_piper(folder, change)
+
+
+@case("tonnes")
+def mass_in_tonnes(folder):
+    def change(root):
+        for mass in root.iter("mass"):
+            mass.set("value", str(1e-3 * float(mass.get("value"))))
+
+    return vary_piper(folder, change)
+
+
+@case("moment")
+def inertia_that_no_body_has(folder):
+    def change(root):
+        for inertia in root.iter("inertia"):
+            inertia.set("ixx", str(9.0 * float(inertia.get("izz"))))
+
+    return vary_piper(folder, change)
+
+
+@case("ixx", "at least 0")
+def negative_inertia(folder):
+    def change(root):
+        root.find(".//inertia").set("ixx", "-0.001")
 
     return vary_piper(folder, change)
 

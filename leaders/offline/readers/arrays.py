@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.kit.recorded.quantities import doubt_lengths
 from paprle.contracts.types import Vec
 from paprle.leaders.offline.config import OfflineConfig, UnitSettings
-from paprle.leaders.offline.quantities import doubt_lengths
 from paprle.leaders.offline.readers.text import Limb
 from paprle.leaders.offline.track import Rows
 from paprle.leaders.offline.units import scale_rows

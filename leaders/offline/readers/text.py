@@ -16,10 +16,10 @@ import numpy as np
 
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.kit.recorded.quantities import doubt_angles, doubt_lengths
 from paprle.contracts.types import Vec
 from paprle.leaders.offline.columns import Columns, find_columns
 from paprle.leaders.offline.config import OfflineConfig
-from paprle.leaders.offline.quantities import doubt_angles, doubt_lengths
 from paprle.leaders.offline.readers.decode import read_whole
 from paprle.leaders.offline.tables import Table, find_table
 from paprle.leaders.offline.track import Rows

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from paprle.contracts.types import RobotInfo
-from paprle.robot.tree import Primitive, Urdf, UrdfJoint
+from paprle.robot.discovery.masses import list_mass_doubts
+from paprle.robot.tree import Urdf, UrdfJoint
 
 # chosen: [rad] the widest turning joints of industrial arms reach 455° (7.9 rad)
 _WIDEST = 3.1 * math.pi
@@ -20,11 +21,6 @@ _QUICKEST = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
 _TURN = 2.0 * math.pi
 _FAR = 20.0  # chosen: [m] no link is as long
-_HEAVIEST = 1000.0  # chosen: [kg] links of the largest industrial arms weigh less
-_DENSEST = 1e5  # chosen: [kg/m³] five times tungsten: bodies may be thinner than links
-_HEAVY = 2.0  # chosen: [kg] below, a body may be a token
-_LIGHT = 0.1  # chosen: [kg] below, a link's body may be a mere point
-_FARTHEST = 4.0  # chosen: [m] radius of gyration, longer than any link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,46 +82,7 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
         if far
         else []
     )
-    return [*urdf.notes, *joints, *origins, *_doubt_masses(urdf)]
-
-
-def _doubt_masses(urdf: Urdf) -> Iterator[str]:
-    volumes: dict[str, float] = {}
-    for body in urdf.primitives:
-        volumes[body.link] = volumes.get(body.link, 0.0) + _find_volume(body)
-    heavy, dense, wide = [], [], []
-    for link, own in urdf.inertias.items():
-        volume = volumes.get(link, 0.0)
-        density = own.mass / volume if volume > 0.0 else 0.0
-        if own.mass > _HEAVIEST:
-            heavy.append(f"{link} {own.mass:g} kg")
-        elif density > _DENSEST and own.mass > _HEAVY:
-            dense.append(f"{link} {own.mass:g} kg")
-        if own.greatest > _FARTHEST**2 * max(own.mass, _LIGHT):
-            wide.append(f"{link} {own.greatest:g} kg m²")
-    if heavy:
-        yield f"heavier than a link of a robot: {', '.join(heavy)}; are these grams?"
-    if dense:
-        yield (
-            f"heavier than metal of the size of their bodies: {', '.join(dense)}; are "
-            "these grams?"
-        )
-    if wide:
-        yield (
-            f"inertia too great for the mass: {', '.join(wide)}; is it in kg mm² or "
-            "g mm²? A simulated robot hardly moves, as if something blocked it"
-        )
-
-
-def _find_volume(body: Primitive) -> float:
-    if body.shape == "box":
-        return math.prod(body.size)
-    radius = body.size[0]
-    ball = 4.0 / 3.0 * math.pi * radius**3
-    if body.shape == "sphere":
-        return ball
-    rod = math.pi * radius**2 * body.size[1]
-    return rod if body.shape == "cylinder" else rod + ball
+    return [*urdf.notes, *joints, *origins, *list_mass_doubts(urdf)]
 
 
 def _doubt_joint(

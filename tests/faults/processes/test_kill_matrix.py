@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import ros_rig
 from emulated_arms import MAKERS, RosArm, SimulatedArm, make_on_line
+from emulated_pair import MixedArms
 from ros_rig import need_dds
 from running import SLACK, RunningSession, find_child
 
@@ -53,6 +54,7 @@ CELLS = [
     for hurt in HURTS
     for cell in [(world, role, hurt)]
 ]
+CELLS += [pytest.param("mix", "gate", "killed", marks=pytest.mark.nightly)]
 EVERY_WORLD = ("kinematic", *WORLDS, "ros1")
 STALLED = ("gate", "session", "leader", "all at once")
 STALLS = (0.6, 1.5)  # [s] a robot rests by then; longer than gate.latch_after
@@ -68,6 +70,7 @@ STALL_CELLS = [
     for seconds in STALLS
     for cell in [(world, victim, seconds)]
 ]
+STALL_CELLS += [pytest.param("mix", "gate", 0.6, marks=pytest.mark.nightly)]
 FAST = 0.1  # [rad/s] an arm that has to brake
 STANDS = 0.03  # [rad/s] one that rests, and its encoders
 SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
@@ -95,6 +98,10 @@ def make_arm(tmp_path, request):
             made.append(SimulatedArm(folder, world))
         elif world in MAKERS:
             made.append(make_on_line(world, tmp_path))
+        elif world == "mix":
+            pytest.importorskip("rtde_control")
+            pytest.importorskip("xarm")
+            made.append(MixedArms(tmp_path))
         else:
             need_dds()
             env = request.getfixturevalue("master") if world == "ros1" else {}
@@ -239,7 +246,7 @@ def test_a_resumed_process_moves_no_robot_before_it_engages_again(
     time.sleep(1.5)
     # a UR's controller ends its program when its gate is silent for 0.2 s in motion,
     # Damiao's motors give up their torque after 0.4 s
-    is_watched = world in {"ur", "damiao"} and victim in {"gate", "all at once"}
+    is_watched = world in {"ur", "mix", "damiao"} and victim in {"gate", "all at once"}
     ends_by_itself = (seconds > 1.0 or is_watched) and victim != "leader"
     if not ends_by_itself:
         session.kill("session", signal.SIGTERM)

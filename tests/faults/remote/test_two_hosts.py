@@ -23,8 +23,13 @@ from paprle.ipc.process import WORKSPACE
 
 ARM = "/arm_controller/joint_trajectory"
 START = "import sys; from paprle.cli import main; sys.exit(main())"
-DELAY, LOSS, BLACKOUT = 0.02, 0.01, 0.5  # spec: issue 5, acceptance 5
+DELAY, LOSS = 0.02, 0.01
+BLACKOUTS = {True: 0.5, "up": 0.5, "down": 0.9}  # [s] by the way that is shut
 STALE, PERIOD, LEAD = 0.1, 0.005, 0.005
+RELEASE = 0.25  # [s] spec: docs/remote.md, one way that is shut
+SILENCE = {True: STALE, "up": STALE, "down": RELEASE + DELAY}  # [s] before it brakes
+STANDS = {True: 1e-6, "up": 1e-6, "down": 1e-4}  # [rad/s] a held target is approached
+RELEASES = {True: RELEASE, "up": STALE + 2 * DELAY, "down": RELEASE}  # [s]
 NARROW = 1.5e6  # [bit/s] of the network: a third more than is needed
 SLACK = 0.1  # [s] chosen: a shared machine, five processes
 FAST = 0.3  # [rad/s] an arm that has to brake
@@ -129,12 +134,15 @@ def find_speed(log) -> float:
     return float(np.abs(step).max() / (motion[-1]["t_ns"] - motion[0]["t_ns"]) * 1e9)
 
 
+@pytest.mark.parametrize("way", BLACKOUTS)
 def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagement(
-    hosts, served, session, rig
+    hosts, carrier, served, session, rig, way
 ):
+    if carrier == "dds" and way is not True:
+        pytest.skip("a way of DDS is shut for both: its discovery needs the other")
     time.sleep(2.0)
-    dark_ns = hosts.set(delay=DELAY, loss=LOSS, dead=True)
-    time.sleep(BLACKOUT)
+    dark_ns = hosts.set(delay=DELAY, loss=LOSS, dead=way)
+    time.sleep(BLACKOUTS[way])
     light_ns = hosts.set(delay=DELAY, loss=LOSS)
     assert wait_for(lambda: find_speed(rig.log) > FAST, 60.0), session.text()
     session.process.terminate()
@@ -150,8 +158,15 @@ def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagemen
     t_ns = got.motion_ns[1:]
     assert speeds[(t_ns > dark_ns - 2e8) & (t_ns < dark_ns)].max() > 0.5 * FAST
     bound = float((robot.dq_max / robot.ddq_max)[:6].max())
-    rest_ns = dark_ns + (DELAY + STALE + PERIOD + LEAD + bound + SLACK) * 1e9
+    silence = DELAY + SILENCE[way]
+    rest_ns = dark_ns + (silence + PERIOD + LEAD + bound + SLACK) * 1e9
     assert rest_ns < light_ns, "it rests while it is dark"
+    left = [
+        event["t_ns"]
+        for event in session.episode().events
+        if event["event"] == "state" and event["t_ns"] > dark_ns
+    ]
+    assert left[0] < dark_ns + (RELEASES[way] + 2 * DELAY + SLACK) * 1e9, "it released"
     engaged = [
         event["t_ns"]
         for event in session.episode().events
@@ -166,7 +181,7 @@ def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagemen
         if event.get("after") == "ALIGNING" and event["t_ns"] > light_ns
     ]
     standing &= t_ns < min([*aligning, engaged[0]])
-    assert speeds[standing].max() < 1e-6, "nothing moves before it engages again"
+    assert speeds[standing].max() < STANDS[way], "nothing moves before it engages again"
     assert "the session is over" in served.text()
 
 

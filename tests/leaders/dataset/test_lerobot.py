@@ -333,7 +333,7 @@ def test_each_format_loads_its_own_package_alone(lerobot):
         "from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig\n"
         "from paprle.leaders.dataset.leader import Dataset\n"
         f"limbs = {{'arm': ColumnSettings(joints={{'pan': 'pan.pos'}})}}\n"
-        f"config = DatasetConfig(path={str(lerobot)!r}, limbs=limbs)\n"
+        f"config = DatasetConfig(path={str(lerobot)!r}, limbs=limbs, angle='deg')\n"
         "Dataset(config, lambda: 0).info\n"
         "assert 'pyarrow' in sys.modules\n"
         "assert not {'torch', 'zarr', 'h5py'} & set(sys.modules)\n"

@@ -6,6 +6,9 @@ import functools
 import time
 
 import pytest
+import yaml
+from dataset_files import write_aloha
+from mixed_arms import describe
 from public_robots import PUBLIC
 from retargeting import load_robot
 from shared_data import require
@@ -13,11 +16,12 @@ from shared_data import require
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.kit.leader_group import merge_leaders
-from paprle.contracts.settings.retarget import RetargetSettings
+from paprle.contracts.settings.retarget import JointMapSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LimbInfo
 from paprle.hosts.factories import make_leaders
-from paprle.hosts.plan import make_plan
+from paprle.hosts.plan import make_plan, make_robot
 from paprle.hosts.preflight import rehearse
+from paprle.ipc.process import WORKSPACE
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.namesakes import match_first, match_names
 from paprle.retargeting.pairing import make_pairing
@@ -38,15 +42,26 @@ LEADERS = {
     "no gap": ("larm", "rarm"),
 }
 ROBOTS = ("g1", "g1_upper", "papras_7dof_2arm", "piper_2arm", "so101_2arm")
-TWO_HANDED = (
-    "leader=webxr leader.hands=[left,right]",
-    "leader=visionpro leader.host=localhost leader.hands=[right,left]",
-    "leader=joycons",
-    "leader=puppeteer_g1",
-    "leader=puppeteer_g1_upper",
-    "leader=puppeteer_papras_7dof_2arm",
-    "leader=puppeteer_piper_2arm",
-)
+JOINED = {  # arms of `paprle new-robot`, by the name of the robot
+    "ur5e and xarm7": ("ur5e@left", "xarm7@right"),
+    "two viperx300s": ("viperx300s@right", "viperx300s@left"),
+}
+TWO_HANDED = {  # by the YAML in configs/leader, and what else is typed
+    "webxr": "leader.hands=[left,right]",
+    "visionpro": "leader.host=localhost leader.hands=[right,left]",
+    "joycons": "",
+    "puppeteer_g1": "",
+    "puppeteer_g1_upper": "",
+    "puppeteer_papras_7dof_2arm": "",
+    "puppeteer_piper_2arm": "",
+    "dataset_aloha": "leader.path=ALOHA",
+    "ros": "leader.limbs.left.topic=/left leader.limbs.right.topic=/right",
+    "remote": "leader.limbs=[left,right]",
+    "mix": "leaders.left.type=spacemouse leaders.right.type=gamepad",
+    "mix of joints": "leaders.right.type=puppeteer_piper "
+    "leaders.left.type=puppeteer_piper leaders.left.limbs.arm.port=/dev/ttyUSB1",
+}
+NO_NAMES = {"dataset_aloha"}  # joints alone, of other names than the robots have
 BARE = {
     "baxter": "baxter_description/urdf/baxter.urdf",
     "pr2": "pr2_description/urdf/pr2.urdf",
@@ -89,10 +104,33 @@ def pair(robot: str, leader: LeaderInfo, **settings):
     return make_pairing(load_robot(robot), leader, RetargetSettings(**settings), {})
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder with an episode of ALOHA, and joined robots."""
+    folder = tmp_path_factory.mktemp("written")
+    write_aloha(folder / "aloha", [50])
+    for name, arms in JOINED.items():
+        describe(folder, *arms, name=name.replace(" ", "_"))
+    return folder
+
+
 @functools.cache
-def read_leader(words: str) -> LeaderInfo:
+def load_any(robot: str, folder):
+    """Return a robot of this repository, or a joined one."""
+    if robot in ROBOTS:
+        return load_robot(robot)
+    path = folder / f"follower/{robot.replace(' ', '_')}.yaml"
+    return make_robot(
+        resolve(["leader=autopilot", f"follower={path}", "env=kinematic"])
+    )
+
+
+@functools.cache
+def read_leader(name: str, folder) -> LeaderInfo:
     """Return what a leader of this repository says of itself, closed."""
-    resolved = resolve([*words.split(), "follower=g1_upper", "env=kinematic"])
+    words = TWO_HANDED[name].replace("ALOHA", str(folder / "aloha")).split()
+    words.append(f"leader={name.split(maxsplit=1)[0]}")
+    resolved = resolve([*words, "follower=g1_upper", "env=kinematic"])
     made = make_leaders(resolved, time.monotonic_ns, load_robot("g1_upper").info)
     return merge_leaders({name: leader.info for name, leader in made.items()})
 
@@ -123,14 +161,27 @@ def test_each_hand_drives_the_arm_of_its_side(leader, robot):
     assert not found.problems
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
-@pytest.mark.parametrize("words", TWO_HANDED)
-def test_each_leader_of_two_hands_drives_each_robot_of_two_arms(words, robot):
-    leader = read_leader(words)
-
-    made = make_pairing(
-        load_robot(robot), leader, RetargetSettings(), load_arms(leader)
+def map_joints(robot, leader) -> RetargetSettings:
+    """Return settings that give each arm's joints those of a leader, in order."""
+    names = next(iter(leader.joint_names.values()))
+    return RetargetSettings(
+        mode="joints",
+        joint_map={
+            own: JointMapSettings(joint=name)
+            for limb in robot.info.limbs
+            if "leg" not in limb.name
+            for own, name in zip(limb.joint_names, names, strict=False)
+        },
     )
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS, *JOINED])
+@pytest.mark.parametrize("name", TWO_HANDED)
+def test_each_leader_of_two_hands_drives_each_robot_of_two_arms(name, robot, written):
+    leader, robot = read_leader(name, written), load_any(robot, written)
+    given = map_joints(robot, leader) if name in NO_NAMES else RetargetSettings()
+
+    made = make_pairing(robot, leader, given, load_arms(leader))
 
     drivers = {
         name: own.sources[0].leader_limb
@@ -140,6 +191,26 @@ def test_each_leader_of_two_hands_drives_each_robot_of_two_arms(words, robot):
     assert len(drivers) == 2
     for name, own in drivers.items():
         assert name_side(name) == name_side(own) != ""
+
+
+def find_two_sided(kind):
+    """Return the YAMLs of a kind in which a limb is left and another one is right."""
+    found = set()
+    for path in (WORKSPACE / "configs" / kind).glob("*.yaml"):
+        words = yaml.safe_load(path.read_text())
+        limbs = [*words.get("limbs", ()), *words.get("pads", ())]
+        limbs += ["left", "right"] if "[left, right]" in path.read_text() else []
+        if {find_side(name) for name in limbs} >= {"left", "right"}:
+            found.add(path.stem)
+    return found
+
+
+def test_every_yaml_with_a_left_and_a_right_limb_is_tried():
+    leaders, robots = find_two_sided("leader"), find_two_sided("follower")
+
+    assert {"webxr", "joycons", "dataset_aloha", "puppeteer_g1"} <= leaders
+    assert leaders - set(TWO_HANDED) == set()
+    assert robots == set(ROBOTS)
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

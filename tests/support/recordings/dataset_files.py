@@ -66,7 +66,7 @@ def _create(group):
     return getattr(group, "create_array", None) or group.create_dataset
 
 
-def write_umi(path, lengths, *, n_robots=1):
+def write_umi(path, lengths, *, n_robots=1, metre=1.0, radian=1.0, width=0.08):
     """Write a hand that moves along its own z axis while it opens, and is turned."""
     is_zip = path.suffix == ".zip"
     store = zarr.storage.ZipStore(str(path), mode="w") if is_zip else str(path)
@@ -77,9 +77,9 @@ def write_umi(path, lengths, *, n_robots=1):
     for robot in range(n_robots):
         x = np.linspace(0.0, 0.1, n)
         for part, values in {
-            "eef_pos": np.column_stack([x, 0 * x + robot, 0 * x]),
-            "eef_rot_axis_angle": np.tile([0.0, np.pi / 2, 0.0], (n, 1)),
-            "gripper_width": np.linspace(0.0, 0.08, n)[:, None],
+            "eef_pos": metre * np.column_stack([x, 0 * x + robot, 0 * x]),
+            "eef_rot_axis_angle": np.tile([0.0, radian * np.pi / 2, 0.0], (n, 1)),
+            "gripper_width": np.linspace(0.0, width, n)[:, None],
         }.items():
             array = _create(data)(
                 f"robot{robot}_{part}", shape=values.shape, dtype="f4"
@@ -92,11 +92,11 @@ def write_umi(path, lengths, *, n_robots=1):
     return path
 
 
-def write_aloha(folder, lengths, n_columns=14):
+def write_aloha(folder, lengths, n_columns=14, scale=1.0):
     folder.mkdir()
     for number, n in enumerate(lengths):
         t = np.arange(n)[:, None] * 0.02
-        rows = 0.1 * np.sin(t + np.arange(n_columns)) + number
+        rows = scale * 0.1 * np.sin(t + np.arange(n_columns)) + number
         rows[:, 6::7] = 0.5
         with h5py.File(folder / f"episode_{number}.hdf5", "w") as file:
             file.attrs["sim"] = False

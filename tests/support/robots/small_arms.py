@@ -25,7 +25,7 @@ def write_arm(
         path: The URDF.
         joints: What differs from ``PLAIN``, by joint number; 0: of all.
         more: Further elements of the robot.
-        inertia: Of link 3 about each axis, [kg m²].
+        inertia: Of link 3 about each axis, one number or three, [kg m²].
         mass: Of link 3, [kg].
 
     Returns:
@@ -47,7 +47,8 @@ def write_arm(
 
 
 def _link(k: int, mass: str, inertia: str) -> str:
-    moments = " ".join(f'i{a}{a}="{inertia}"' for a in "xyz")
+    numbers = inertia.split() if " " in inertia else [inertia] * 3
+    moments = " ".join(f'i{a}{a}="{n}"' for a, n in zip("xyz", numbers, strict=True))
     return (
         f'<link name="link{k}"><inertial><origin xyz="0 0 0.05"/><mass value="{mass}"/>'
         f'<inertia {moments} ixy="0" ixz="0" iyz="0"/></inertial><collision>'

@@ -62,9 +62,12 @@ class TwoHosts:
         return ["ip", "netns", "exec", self.names[host]]
 
     def set(
-        self, *, delay: float, loss: float, dead: bool = False, rate: float = 0.0
+        self, *, delay: float, loss: float, dead: object = False, rate: float = 0.0
     ) -> int:
-        """Change the network; returns the monotonic time of it, [ns]."""
+        """Change the network; returns the monotonic time of it, [ns].
+
+        ``dead`` is True for both ways, or "up" or "down".
+        """
         return self.tell(delay=delay, loss=loss, dead=dead, rate=rate)
 
     def tell(self, **order: object) -> int:

@@ -1,0 +1,1 @@
+"""Checks of recorded motion, of files and of data sets."""
