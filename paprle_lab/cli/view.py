@@ -12,6 +12,7 @@ from pathlib import Path
 from paprle.cli.verb import Verb, say
 from paprle.contracts.film import RecordingList
 from paprle.contracts.kit.extensions import load_extension
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle_lab.dataset.rerun_file import show_in_rerun
 from paprle_lab.viewing.listing import list_recordings
 
@@ -40,9 +41,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _view(args: argparse.Namespace) -> int:
     if args.rerun:
-        say(show_in_rerun(args.recordings))
+        with SlowWork("writing the file of Rerun"):
+            told = show_in_rerun(args.recordings)
+        say(told)
         return 0
-    _serve(list_recordings(args.recordings), args)
+    with SlowWork("listing the recordings"):
+        listed = list_recordings(args.recordings)
+    _serve(listed, args)
     return 0
 
 
@@ -55,7 +60,8 @@ def _serve(listed: RecordingList, args: argparse.Namespace) -> None:
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        page.open()
+        with SlowWork("opening the page"):
+            page.open()
         n = len(listed.entries)
         say(f"view: {listed.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
         say(f"view: open {page.address}")
