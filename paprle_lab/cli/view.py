@@ -25,7 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "recordings",
         type=Path,
         metavar="PATH",
-        help="episode, folder of episodes, data set of LeRobot v3, or ROS bag or MCAP",
+        help="episode, folder of recordings, data set of LeRobot v3, or bag or MCAP",
     )
     parser.add_argument(
         "--port", type=int, default=_PORT, help="the next free port is taken"
@@ -84,8 +84,9 @@ Prints the address of a page on this machine and serves it until Ctrl-C. The pag
 the recordings of PATH with length, outcome, task and a picture; one of them is played,
 searched, slowed down and plotted. Press ? there for the keys.
 
-PATH is an own episode (.mcap or its manifest), a folder of episodes, a data set of
-LeRobot version 3, or a ROS bag (.mcap, .db3, .bag, or the folder of 'ros2 bag').
+PATH is an own episode (.mcap or its manifest), a folder of episodes and bags, a data
+set of LeRobot version 3, a ROS bag (.mcap, .db3, .bag, or the folder of 'ros2 bag'), or
+another MCAP with JSON channels.
 --rerun writes EPISODE.rrd beside an own episode instead, and opens it in Rerun's viewer
 where there is a display (pip install 'paprle[rerun]').
 

@@ -93,7 +93,7 @@ def test_a_robot_that_stands_although_it_is_asked_to_move_is_held():
 def test_the_fact_stays_where_a_terminal_is_narrow():
     short = ("joint4 at its limit, 42 mm short",)
 
-    assert describe(55, short=short) == f"Driving · 00:12 · REC · {short[0]}"
+    assert describe(60, short=short) == f"Driving · 00:12 · REC · {short[0]}"
     assert describe(20, short=short) == f"Driving · REC · {short[0]}"
 
 
