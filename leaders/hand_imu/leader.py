@@ -74,6 +74,7 @@ class HandImu(Leader):
         return LeaderInfo(
             limbs=(_LIMB,),
             is_measured=True,
+            is_stamped_on_arrival=True,
             has_deadman=True,
             has_gripper=True,
             renders=self.config.renders,

@@ -50,6 +50,7 @@ class RosLeader(Leader):
             has_deadman=config.is_human and joy.deadman is not None,
             has_trigger=has_axis,
             has_gripper=has_axis or any(c.gripper for c in config.limbs.values()),
+            is_stamped_on_arrival=True,
             rate=config.rate,
             reposture=config.reposture,
         )

@@ -42,6 +42,7 @@ class Visionpro(Leader):
         return LeaderInfo(
             limbs=self.config.hands,
             is_measured=True,
+            is_stamped_on_arrival=True,
             has_deadman=True,
             has_gripper=True,
             renders=self.config.renders,

@@ -92,7 +92,10 @@ class View(Observer):
 
     def resume(self, wishes: Wishes) -> None:
         """Continue with the same token."""
-        self._before, self._key = wishes._replace(hands=None), wishes.key
+        self._before, self._key = (
+            wishes._replace(hands=None, is_watched=False),
+            wishes.key,
+        )
 
     def open(self) -> None:
         """Choose a port and begin to load; never fails."""

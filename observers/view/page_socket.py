@@ -72,11 +72,13 @@ class Talk:
             await client.close(_FULL, "too many pages watch")
             return
         self._clients[client] = ""
+        self._panel.watch(is_watched=True)
         try:
             await run_until_one_ends(self._listen(client), self._tell(client))
         finally:
             self._panel.leave(client)
             self._clients.pop(client, None)
+            self._panel.watch(is_watched=self.is_watched)
 
     @property
     def is_watched(self) -> bool:

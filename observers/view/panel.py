@@ -87,7 +87,11 @@ class Panel:
         """Continue the counts, nothing held."""
         hands = wishes.hands
         self._n_presses = 0 if hands is None else hands.n_presses
-        self.wishes = wishes._replace(hands=None)
+        self.wishes = wishes._replace(hands=None, is_watched=False)
+
+    def watch(self, *, is_watched: bool) -> None:
+        """Note whether any page is open."""
+        self.wishes = self.wishes._replace(is_watched=is_watched)
 
     def press(self, who: object, action: str) -> str:
         """Request an action."""

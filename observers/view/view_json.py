@@ -5,30 +5,18 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from paprle.contracts.gate_status import GATE_NUMBERS
 from paprle.contracts.kit.motion_cues import CrossingCounter
 from paprle.contracts.operator.actions import KEY_CAPS
+from paprle.contracts.operator.state_words import HELD, STATE_WORDS
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState
 from paprle.observers.view.mirrored import describe_mirror
 
 _SPACE_EVERY = 5.0  # [s] chosen: a disk fills in minutes
-_WORDS: Mapping[SessionState, tuple[str, str]] = {
-    SessionState.INIT: ("Starting", "The session starts; the robot does not move."),
-    SessionState.HOMING: ("Going home", "The robot moves home slowly. Keep clear."),
-    SessionState.WAITING: ("Ready", "The robot holds."),
-    SessionState.ALIGNING: ("Aligning", "The robot moves slowly to the leader."),
-    SessionState.ENGAGED: ("Driving", "The robot moves with you."),
-    SessionState.CLUTCHED: ("Paused", "The robot holds."),
-    SessionState.RESETTING: ("Going home", "The episode is over; the robot goes home."),
-    SessionState.STOPPED: ("Stopped", "The robot stays where it is until released."),
-    SessionState.CLOSING: ("Ending", "The session ends."),
-}
-"""Name of each state, and the behaviour of the robot in it."""
 _LET_GO = "Let go, or move back."
 _RELEASE = (
     "See what stopped it, and that the robot may move.",
@@ -134,12 +122,12 @@ class Shown:
 
 
 def _describe_state(view: SessionView) -> tuple[str, str]:
-    word, does = _WORDS[view.state]
+    word, does = STATE_WORDS[view.state]
     standing = describe_hold(view)
     if not standing:
         return word, does
     if view.news.get("is_still"):
-        return "Held", f"The robot does not move: {standing}. {_LET_GO}"
+        return HELD, f"The robot does not move: {standing}. {_LET_GO}"
     return word, f"The robot moves with you, except: {standing}. {_LET_GO}"
 
 

@@ -12,6 +12,7 @@ from paprle.config import Resolved, resolve
 from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.robot import RobotModel
 from paprle.robot.bodies.arrays import make_bodies
 
@@ -47,10 +48,12 @@ def _add_collision(parser: argparse.ArgumentParser) -> None:
 def _collision(args: argparse.Namespace) -> int:
     resolved = resolve([*_ANY, *args.settings])
     name, scene = resolved.follower_name, resolved.gate.scene
-    robot = RobotModel.from_settings(resolved.robot, name, DATA, scene)
-    q = _read_q(args.q, robot)
-    rows = _measure(robot, resolved, q)
-    left_out = robot.make_collision_model(scene).left_out
+    with SlowWork("reading the robot") as work:
+        robot = RobotModel.from_settings(resolved.robot, name, DATA, scene)
+        q = _read_q(args.q, robot)
+        work.note("measuring distances")
+        rows = _measure(robot, resolved, q)
+        left_out = robot.make_collision_model(scene).left_out
     if args.json:
         say(_to_json(robot, q, rows, left_out))
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from paprle.cli.verb import Verb, say
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.kit.work import Work
 from paprle.hosts.operator.slow_work import SlowWork
 from paprle.recording.exports import (
     make_adaptix,
@@ -36,8 +37,8 @@ def _add_recover(parser: argparse.ArgumentParser) -> None:
 
 def _recover(args: argparse.Namespace) -> int:
     out = args.out or make_recovered_path(args.episode)
-    with SlowWork("saving what is readable"):
-        recovered = recover(args.episode, out)
+    with SlowWork("saving what is readable") as work:
+        recovered = recover(args.episode, out, work)
     say(str(recovered))
     return 0
 
@@ -55,23 +56,25 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> int:
-    with SlowWork("exporting"):
-        told = _write_csv(args)
+    with SlowWork("reading the episode") as work:
+        told = _write_csv(args, work)
     say(told)
     return 0
 
 
-def _write_csv(args: argparse.Namespace) -> str:
-    episode = Episode.open(args.episode)
+def _write_csv(args: argparse.Namespace, work: Work) -> str:
+    episode = Episode.open(args.episode, work)
     limb = args.limb or episode.layout.limbs[0]
     if args.format != "arbot":
-        recording = make_adaptix(episode, limb, int(args.format[-1]))
+        work.note("exporting")
+        recording = make_adaptix(episode, limb, int(args.format[-1]), work)
         write_adaptix(args.out, recording)
         return f"{args.out}: {len(recording.frames)} frames of limb '{limb}'"
     limbs = make_limbs(episode.robot_info, episode.urdf)
     if limb not in limbs:
         names = ", ".join(limbs)
         raise ConfigError(f"export: expected a limb of {names}, got '{limb}'")
+    work.note("exporting")
     poses = compute_poses(limbs[limb], limbs[limb].take(episode.gate["q_meas"].T).T)
     table = make_arbot_table(episode, limb, poses)
     write_arbot_csv(args.out, table)

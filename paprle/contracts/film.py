@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
+from urllib.parse import quote, unquote
 
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.contracts.proximity import FindNear
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import RobotInfo, Vec
+
+_MARK = re.compile(r"<!--moment (\S+) (\d{1,9}(?:\.\d{1,3})?)-->")
+"""Place of a link in a report; a viewer that serves the report puts it there."""
 
 MarkKind = Literal["event", "note", "state", "held"]
 
@@ -79,6 +84,13 @@ class Entry(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Report(NamedTuple):
+    """A page beside recordings; ``film`` is its only one, −1: of several."""
+
+    name: str
+    film: int = -1
+
+
 def ignore_share(_: float) -> None:
     """Ignore a share."""
 
@@ -98,6 +110,38 @@ class RecordingList(ABC):
             MissingDependency: If a package is missing.
         """
 
+    def list_reports(self) -> Sequence[Report]:
+        """Return the reports that are there now."""
+        return ()
+
+    def read_report(self, name: str, link: Callable[[int, float], str]) -> str:  # noqa: ARG002
+        """Return the HTML of a report.
+
+        Args:
+            name: As listed.
+            link: Returns the HTML of a link to a film and a time, [s].
+
+        Raises:
+            KeyError: If there is none of that name.
+        """
+        raise KeyError(name)
+
     @abstractmethod
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
         """Return an early image of recording k, if any."""
+
+
+def mark_moment(recording: str, t: float) -> str:
+    """Return the mark of a time [s] of a recording, named by its file."""
+    name = quote(recording, safe="").replace("-", "%2D")  # "--" would end it
+    return f"<!--moment {name} {t:.1f}-->"
+
+
+def link_moments(page: str, link: Callable[[str, float], str]) -> str:
+    """Return a page whose marks are replaced.
+
+    Args:
+        page: HTML of a report.
+        link: Returns the HTML for a recording's name and a time [s]; may be empty.
+    """
+    return _MARK.sub(lambda found: link(unquote(found[1]), float(found[2])), page)

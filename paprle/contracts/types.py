@@ -165,6 +165,8 @@ class LeaderInfo:
         has_deadman: ``engaged`` counts once seen released; else the device is in use.
         has_trigger: ``opening`` counts once seen open.
         is_far: Invalid samples may mean a failed link.
+        is_stamped_on_arrival: No clock is exchanged with the sender: stamps leave out
+            a constant delay of the transport.
         renders: Vibration counts as ``rumble``.
         rate: Nominal, [Hz].
         look_ahead: ``latest`` uses data so long after its stamp, [s].
@@ -190,6 +192,7 @@ class LeaderInfo:
     has_trigger: bool = False
     has_buttons: bool = False
     is_far: bool = False
+    is_stamped_on_arrival: bool = False
     renders: Renders = "none"
     rate: float = 200.0
     sampling: Sampling = Sampling()

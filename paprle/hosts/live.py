@@ -28,7 +28,13 @@ from paprle.hosts.operator.progress import Progress, list_remedies
 from paprle.hosts.operator.recorder_watch import RecorderWatch
 from paprle.hosts.operator.restart_watch import RestartWatch
 from paprle.hosts.operator.speech import Speech
-from paprle.hosts.operator.status import StatusLine, find_width, print_line, sign_line
+from paprle.hosts.operator.status import (
+    StatusLine,
+    find_width,
+    print_line,
+    shows_words,
+    sign_line,
+)
 from paprle.hosts.operator.terminal import SPEECH_KEY, Operator
 from paprle.hosts.plan import SessionPlan
 from paprle.hosts.roles import (
@@ -92,9 +98,7 @@ class LiveSession:
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
         self._desk = Desk(self._children, plan, self.core, self._progress)
-        self._speech = Speech(  # a page's browser speaks by itself
-            is_on=self._operator.is_interactive and not list_controls(resolved)
-        )
+        self._speech = Speech(is_on=self._operator.is_interactive)
         self._operator.let_switch({SPEECH_KEY: self._switch_speech})
         self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
@@ -402,8 +406,11 @@ class LiveSession:
         n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
         told, episodes = self._recording.describe(), self._recording.list_episodes()
         self._desk.update(told, episodes, self._lost, n_overruns)
-        self._speech.look(self.core.state.name, told, episodes)
-        return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
+        state, is_watched = self.core.state.name, self._desk.is_watched
+        self._speech.look(state, told, episodes, is_watched=is_watched)
+        progress, width = self._progress, find_width()
+        compose = progress.compose_words if shows_words() else progress.compose
+        return compose(n_overruns, told, self._lost, width, link)
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

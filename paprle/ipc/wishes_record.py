@@ -29,6 +29,7 @@ def make_wishes_dtype(robot: RobotInfo, placed: Iterable[str]) -> np.dtype[np.vo
             ("note", f"S{_TEXT_BYTES}"),
             ("held", "?", (m,)),
             ("key", f"S{_KEY_BYTES}"),
+            ("is_watched", "?"),
             ("has_hands", "?"),
             ("stamp_ns", "i8"),
             ("is_held", "?"),
@@ -51,6 +52,7 @@ def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
     record["note"] = wishes.note.encode()[:_TEXT_BYTES]
     record["held"][list(wishes.held)] = True
     record["key"] = wishes.key.encode()
+    record["is_watched"] = wishes.is_watched
     for name in dtype["placed"].names or ():
         record["placed"][name] = wishes.placed.get(name, np.nan)
     record["has_hands"] = wishes.hands is not None
@@ -80,6 +82,7 @@ def unpack_wishes(record: Record) -> Wishes:
         placed=find_placed(record),
         hands=hands,
         key=record["key"].item().decode(errors="ignore"),
+        is_watched=bool(record["is_watched"]),
     )
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import SessionState, Vec
 from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.recording.others.adaptix import (
@@ -122,7 +123,9 @@ def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
     return np.column_stack(columns).astype(np.float64)
 
 
-def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
+def make_adaptix(
+    episode: Episode, limb: str, version: int, work: Work = UNSEEN
+) -> AdaptixRecording:
     """Return an AdaptiX recording, poses in the robot's world.
 
     Raises:
@@ -146,7 +149,9 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
     places = (*info.joint_names, info.eef_link) if version else (info.eef_link,)
     begin_ns = int(rows["meas_ns"][0])
     frames = []
-    for row, objects in zip(rows, _find_objects(episode, rows), strict=True):
+    found = zip(rows, _find_objects(episode, rows), strict=True)
+    for k, (row, objects) in enumerate(found):
+        work.count(k, len(rows), "frames")
         links.update(row["q_meas"])
         opening = 1.0
         if info.gripper is not None:

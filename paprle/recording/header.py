@@ -148,6 +148,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "relative": sorted(leader.relative),
         "is_human": leader.is_human,
         "is_measured": leader.is_measured,
+        "is_stamped_on_arrival": leader.is_stamped_on_arrival,
         "has_gripper": leader.has_gripper,
         "has_buttons": leader.has_buttons,
         "renders": leader.renders,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.header import robot_from_dict
@@ -47,13 +48,15 @@ class Episode:
     note: str
 
     @classmethod
-    def open(cls, path: Path | str) -> Episode:
+    def open(cls, path: Path | str, work: Work = UNSEEN) -> Episode:
         """Return an episode by its MCAP file, manifest or folder.
+
+        ``work`` gets the read part of the file.
 
         Raises:
             RecordingError: If it is no readable recording.
         """
-        return _read(find_episode(Path(path)))
+        return _read(find_episode(Path(path)), work)
 
     @property
     def robot(self) -> Mapping[str, Any]:
@@ -149,12 +152,13 @@ def find_episode(path: Path) -> Path:
     return path
 
 
-def _read(path: Path) -> Episode:
+def _read(path: Path, work: Work) -> Episode:
     reading = Reading(path)
     blocks: dict[Stream, list[Rows]] = {Stream.TICK: [], Stream.GATE: []}
     events: list[Mapping[str, Any]] = []
     n_bytes = 0
     for item in reading:
+        reading.report(work)
         if not isinstance(item, Block):
             events.append(item)
             n_bytes += _EVENT_BYTES

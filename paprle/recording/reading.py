@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import Work
 from paprle.ipc.records import Stream
 from paprle.recording.events import parse_event
 from paprle.recording.header import SCHEMA_VERSION, layout_from_header
@@ -44,6 +45,7 @@ _LARGEST = {HEADER: 4 << 20, CONFIG: 4 << 20, URDF: 32 << 20}  # chosen: ours ar
 _OPTIONAL = (GIVEN, LEADER_LIFE, MAPPING)
 _MAX_PENDING = 64 << 20  # chosen: rows whose other channels have not come yet
 _MAX_CHANNELS = 1000  # chosen: a humanoid with many objects has some dozens
+_MB = 1e6  # [bytes]
 
 Table = npt.NDArray[np.uint8]
 
@@ -92,6 +94,10 @@ class Reading:
     def share(self) -> float:
         """Read share of the file, 0 … 1."""
         return self._scanner.valid_bytes / max(self._scanner.size, 1)
+
+    def report(self, work: Work) -> None:
+        """Report the read part of the file."""
+        report_read(self._scanner, work)
 
     def __iter__(self) -> Iterator[Block | Mapping[str, Any]]:
         """Yield blocks of records, and events; once."""
@@ -269,6 +275,11 @@ class _SparseFeed(_Feed):
         self._tables = [whole[kept:].copy()]
         self.n_bytes = self._tables[0].size
         return self._view(whole[first:end]), rows[first:end]
+
+
+def report_read(scanner: Scanner, work: Work) -> None:
+    """Report the part of a file that a scanner has read."""
+    work.count(scanner.valid_bytes / _MB, scanner.size / _MB, "MB")
 
 
 def _join(tables: list[Table]) -> Table:

@@ -14,6 +14,7 @@ from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError
 from paprle.hosts.factories import make_leaders
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.plan import make_plan
 from paprle.hosts.precompile import compile_once
 from paprle.ipc.loop import request_realtime
@@ -62,7 +63,8 @@ def _accept(args: argparse.Namespace) -> int:
     emulated = find_emulated(resolved)
     only, hooks = _read_words(args, resolved, is_emulated="robot" in emulated)
     person = Person(is_absent=args.yes)
-    plan = make_plan(resolved)
+    with SlowWork("reading leader, robot and env"):
+        plan = make_plan(resolved)
     compile_once()
     run, code = Run(), 0
     with (

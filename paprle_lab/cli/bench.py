@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paprle.cli.verb import Verb, say
 from paprle.contracts.errors import MissingDependency
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle_lab.cli.batch import add_place, check_packages, run_plan
 
 
@@ -38,14 +39,17 @@ def _run(args: argparse.Namespace) -> int:
             "pip install 'paprle[report]'"
         ) from err
 
-    bench = read_bench(args.manifest or STANDARD)
+    with SlowWork("reading the motions"):
+        bench = read_bench(args.manifest or STANDARD)
     place = ResultStore(args.out)
     code = run_plan(bench.plan, place, args.on)
-    scores = make_scores(bench, read_table(place))
-    text = json.dumps(scores, indent=1, allow_nan=False) + "\n"
-    place.write("leaderboard.json", text.encode())
-    page = render_bench(scores, draw_scores(scores))
-    place.write("leaderboard.html", page.encode())
+    with SlowWork("making the scores") as work:
+        scores = make_scores(bench, read_table(place))
+        text = json.dumps(scores, indent=1, allow_nan=False) + "\n"
+        place.write("leaderboard.json", text.encode())
+        work.note("drawing the page")
+        page = render_bench(scores, draw_scores(scores))
+        place.write("leaderboard.html", page.encode())
     say(f"scores: {place.address}/leaderboard.json, and a page beside it")
     return code
 

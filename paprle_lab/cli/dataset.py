@@ -108,7 +108,8 @@ def _index(args: argparse.Namespace) -> int:
 def _check_set(args: argparse.Namespace) -> int:
     n_faults = 0
     for place in args.places:
-        findings, told = check_set(place)
+        with SlowWork(f"checking {place}") as work:
+            findings, told = check_set(place, work)
         for finding in findings:
             say(str(finding))
         own = sum(finding.is_fault for finding in findings)

@@ -116,13 +116,14 @@ def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> 
 
 
 def _evaluate_set(args: argparse.Namespace, out: Path) -> int:
-    with SlowWork("measuring the trials"):
-        figures, results = evaluate_set(list_trials(args.episodes))
+    with SlowWork("measuring the trials") as work:
+        figures, results = evaluate_set(list_trials(args.episodes), work)
     names = [p / INDEX if p.is_dir() else p for p in args.episodes]
     page = find_report(names, out)
     told = f"report: {page}"
     try:
-        write_set(figures, results, page)
+        with SlowWork("drawing the report"):
+            write_set(figures, results, page)
     except MissingDependency as err:  # The figures are there, only the page is not.
         complain(str(err))
         told = f"figures: {page.with_suffix('.json')}"

@@ -11,6 +11,7 @@ from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.hosts import run
 from paprle.hosts.exit_codes import NOT_FOLLOWED
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle_lab.evaluation.reporting.report import find_report
 from paprle_lab.trials.labels import read_index
 from paprle_lab.trials.repeat import (
@@ -59,7 +60,8 @@ def _repeat(args: argparse.Namespace) -> int:
         raise ConfigError(
             f"repeat: expected a motion, got '{missing[0]}'; no such file"
         )
-    protocol = prepare(args.motion, args.beside, args.out)
+    with SlowWork("reading the motion"):
+        protocol = prepare(args.motion, args.beside, args.out)
     before = set(args.out.glob("episode_*.mcap"))
     own = list_settings(protocol, args.n, args.pause)
     code = run(resolve([*args.settings, *own]))
@@ -67,12 +69,15 @@ def _repeat(args: argparse.Namespace) -> int:
     if code not in {0, NOT_FOLLOWED} or not made:
         complain(f"repeat: {len(made)} of {args.n} replays; nothing was compared")
         return code or 1
-    index = collect(protocol, made)
-    figures, results = evaluate_set(read_index(index))
+    with SlowWork("reading the replays") as work:
+        index = collect(protocol, made)
+        work.note("measuring the replays")
+        figures, results = evaluate_set(read_index(index), work)
     page = find_report([index], args.out)
     told = f"report: {page}"
     try:
-        write_set(figures, results, page)
+        with SlowWork("drawing the report"):
+            write_set(figures, results, page)
     except MissingDependency as err:
         complain(str(err))
         told = f"figures: {page.with_suffix('.json')}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from paprle.cli.verb import Verb, say
 from paprle.contracts.film import RecordingList
 from paprle.contracts.kit.extensions import load_extension
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle_lab.dataset.rerun_file import show_in_rerun
 from paprle_lab.viewing.listing import list_recordings
 
@@ -24,7 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "recordings",
         type=Path,
         metavar="PATH",
-        help="episode, folder of episodes, data set of LeRobot v3, or ROS bag or MCAP",
+        help="episode, folder of recordings, data set of LeRobot v3, or bag or MCAP",
     )
     parser.add_argument(
         "--port", type=int, default=_PORT, help="the next free port is taken"
@@ -40,9 +41,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _view(args: argparse.Namespace) -> int:
     if args.rerun:
-        say(show_in_rerun(args.recordings))
+        with SlowWork("writing the file of Rerun"):
+            told = show_in_rerun(args.recordings)
+        say(told)
         return 0
-    _serve(list_recordings(args.recordings), args)
+    with SlowWork("listing the recordings"):
+        listed = list_recordings(args.recordings)
+    _serve(listed, args)
     return 0
 
 
@@ -55,7 +60,8 @@ def _serve(listed: RecordingList, args: argparse.Namespace) -> None:
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        page.open()
+        with SlowWork("opening the page"):
+            page.open()
         n = len(listed.entries)
         say(f"view: {listed.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
         say(f"view: open {page.address}")
@@ -78,8 +84,9 @@ Prints the address of a page on this machine and serves it until Ctrl-C. The pag
 the recordings of PATH with length, outcome, task and a picture; one of them is played,
 searched, slowed down and plotted. Press ? there for the keys.
 
-PATH is an own episode (.mcap or its manifest), a folder of episodes, a data set of
-LeRobot version 3, or a ROS bag (.mcap, .db3, .bag, or the folder of 'ros2 bag').
+PATH is an own episode (.mcap or its manifest), a folder of episodes and bags, a data
+set of LeRobot version 3, a ROS bag (.mcap, .db3, .bag, or the folder of 'ros2 bag'), or
+another MCAP with JSON channels.
 --rerun writes EPISODE.rrd beside an own episode instead, and opens it in Rerun's viewer
 where there is a display (pip install 'paprle[rerun]').
 

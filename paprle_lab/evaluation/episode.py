@@ -256,6 +256,12 @@ def _find_look_ahead(header: Mapping[str, Any]) -> float:
     return float(header.get("leader_info", {}).get("look_ahead", 0.0))
 
 
+def _is_from_arrival(header: Mapping[str, Any]) -> bool:
+    info = header.get("leader_info", {})
+    every = [info, *info.get("parts", {}).values()]
+    return any(one.get("is_stamped_on_arrival", False) for one in every)
+
+
 def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
     told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
     delays = [float(d) for d in told if isinstance(d, int | float)]
@@ -287,6 +293,7 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
             "n": len(captured),
             "includes_look_ahead_ms": look_ahead * MS,
             "includes_reconstruction_ms": reconstruction * MS,
+            "is_from_arrival": _is_from_arrival(episode.header),
         },
         "command_age": spread(ages, MS),
         "command_to_motion": {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import MissingDependency
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle_lab.evaluation.reporting.files import write_text
 from paprle_lab.evaluation.reporting.page import POLICY, STYLE, render_picture
 from paprle_lab.evaluation.reporting.report_text import format_number
@@ -40,13 +41,19 @@ _FOOTER = (
 )
 
 
-def evaluate_set(trials: Sequence[Trial]) -> tuple[Json, list[TrialResult]]:
+def evaluate_set(
+    trials: Sequence[Trial], work: Work = UNSEEN
+) -> tuple[Json, list[TrialResult]]:
     """Return a set's figures, and the measured trials.
 
     Raises:
         RecordingError: If a trial cannot be read.
     """
-    results = [measure_trial(trial) for trial in trials]
+    results = []
+    for k, trial in enumerate(trials):
+        work.count(k, len(trials), "trials")
+        results.append(measure_trial(trial))
+    work.note("comparing the trials")
     itvs = list_itv(results)
     figures: Json = {
         "trials": [_tell_trial(one) for one in results],

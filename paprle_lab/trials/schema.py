@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.recording.exports import read_arbot_csv
 from paprle_lab.trials.labels import Trial, is_index, read_index
 from paprle_lab.trials.log import GAP, Quality, hash_file, measure_quality
@@ -78,7 +79,7 @@ def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
     }
 
 
-def check_set(path: Path) -> tuple[list[SchemaFinding], str]:
+def check_set(path: Path, work: Work = UNSEEN) -> tuple[list[SchemaFinding], str]:
     """Return findings by ARBot's schema, and a summary line.
 
     Raises:
@@ -94,7 +95,8 @@ def check_set(path: Path) -> tuple[list[SchemaFinding], str]:
     findings = list(_check_cells(str(path), human))
     seen: dict[str, Trial] = {}
     rates: list[float] = []
-    for one in trials:
+    for k, one in enumerate(trials):
+        work.count(k, len(trials), "trials")
         findings += _check_file(one, seen, rates)
     told = f"{len(human)} human trajectories, {len(trials) - len(human)} replays"
     if rates:

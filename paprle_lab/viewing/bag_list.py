@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from paprle.contracts.types import Vec
 from paprle.recording.others.bag_joints import Stamps
 from paprle.recording.others.bags import JOINT_STATE, Bag
 from paprle_lab.viewing.bag_images import ImageReel, read_image
+from paprle_lab.viewing.json_channels import JsonChannels, list_numbers
 from paprle_lab.viewing.plain_camera import make_plain_camera
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
@@ -27,25 +29,30 @@ _MOST_DIMS = 16  # chosen: of an array, whose numbers are signals; a scan is non
 
 
 class BagList(RecordingList):
-    """One bag."""
+    """Bags: one, or those of a folder."""
 
-    def __init__(self, path: Path) -> None:
-        """Read a bag's index.
+    def __init__(self, path: Path, bags: Sequence[Path] = ()) -> None:
+        """Read the index of a bag, or of each of a folder's ``bags``.
 
         Raises:
-            RecordingError: If the bag is incomplete.
+            RecordingError: If the only bag is incomplete.
         """
         self.title = path.resolve().name
-        self._path = path
-        with Bag(path) as bag:
-            self.entries = [Entry(path.stem, bag.length)]
+        self._paths = [*bags] or [path]
+        self.entries = (
+            [_describe(bag, str(bag.relative_to(path).with_suffix(""))) for bag in bags]
+            if bags
+            else [Entry(path.stem, _measure(path))]
+        )
 
     def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``RecordingList``
-        return BagFilm(self._path)
+        return BagFilm(self._paths[k])
 
-    def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:  # noqa: ARG002
+    def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
         """Return the first image of the first camera."""
-        with Bag(self._path) as bag:
+        if _find_json(self._paths[k]) is not None:
+            return None
+        with Bag(self._paths[k]) as bag:
             for topic in bag.find(_COMPRESSED, _IMAGE):
                 for stamp_ns, message in bag.read_messages(topic):
                     coded = read_image(message)
@@ -68,13 +75,15 @@ class BagFilm(Film):
         self._series = dict[Signal, tuple[Stamps, Vec]]()
         self._reels = dict[str, ImageReel]()
         notes = list[str]()
-        with Bag(path) as bag:
-            for topic in sorted(bag.topics):
-                try:
-                    if not self._read_topic(bag, topic):
-                        notes.append(f"{topic}: only its first part is read")
-                except RecordingError as err:
-                    notes.append(str(err))
+        channels = _find_json(path)
+        if channels is None:
+            with Bag(path) as bag:
+                for topic in sorted(bag.topics):
+                    self._try(topic, notes, partial(self._read_topic, bag))
+        else:
+            for topic in channels.topics:
+                self._try(topic, notes, partial(self._read_json, channels))
+            notes.append("of this file the channels in JSON alone are read")
         stamps = [t for t, _ in self._series.values()]
         stamps += [np.array(reel.stamps_ns) for reel in self._reels.values()]
         stamps = [one for one in stamps if len(one)]
@@ -102,6 +111,18 @@ class BagFilm(Film):
         for reel in self._reels.values():
             reel.close()
 
+    def _try(self, topic: str, notes: list[str], read: Callable[[str], bool]) -> None:
+        try:
+            if not read(topic):
+                notes.append(f"{topic}: only its first part is read")
+        except RecordingError as err:
+            notes.append(str(err))
+
+    def _read_json(self, channels: JsonChannels, topic: str) -> bool:
+        messages = channels.read_messages(topic)
+        self._plot(topic, messages, _name_numbers)
+        return next(messages, None) is None
+
     def _read_topic(self, bag: Bag, topic: str) -> bool:
         kind = bag.topics[topic]
         if kind in {_IMAGE, _COMPRESSED}:
@@ -111,11 +132,21 @@ class BagFilm(Film):
             if not reel.stamps_ns:
                 self._reels.pop(topic.strip("/")).close()
             return not reel.is_full
-        rows = dict[Signal, tuple[list[int], list[float]]]()
         messages = bag.read_messages(topic)
+        self._plot(
+            topic, messages, _list_joints if kind == JOINT_STATE else _list_numbers
+        )
+        return next(messages, None) is None
+
+    def _plot(
+        self,
+        topic: str,
+        messages: Iterator[tuple[int, Any]],
+        find: Callable[[str, Any], Iterator[tuple[Signal, float]]],
+    ) -> None:
+        rows = dict[Signal, tuple[list[int], list[float]]]()
         for t_ns, message in islice(messages, _MOST_MESSAGES):
-            found = _list_joints if kind == JOINT_STATE else _list_numbers
-            for signal, value in found(topic, message):
+            for signal, value in find(topic, message):
                 if signal in rows or len(rows) < _MOST_SIGNALS:
                     times, values = rows.setdefault(signal, ([], []))
                     times.append(t_ns)
@@ -124,7 +155,38 @@ class BagFilm(Film):
             t = np.array(times, dtype=np.int64)
             order = np.argsort(t, kind="stable")
             self._series[signal] = t[order], np.array(values, dtype=np.float64)[order]
-        return next(messages, None) is None
+
+
+def _find_json(path: Path) -> JsonChannels | None:
+    """Return the JSON channels of a file; None: it has none, and is a bag of ROS."""
+    if path.is_dir() or path.suffix != ".mcap":
+        return None
+    try:
+        channels = JsonChannels(path)
+    except RecordingError:
+        return None  # the error of a bag names the remedy
+    return channels if channels.topics else None
+
+
+def _measure(path: Path) -> float:
+    channels = _find_json(path)
+    if channels is not None:
+        return channels.length
+    with Bag(path) as bag:
+        return bag.length
+
+
+def _describe(path: Path, name: str) -> Entry:
+    try:
+        return Entry(name, _measure(path))
+    except RecordingError as err:
+        return Entry(name, notes=(str(err),))
+
+
+def _name_numbers(topic: str, message: Any) -> Iterator[tuple[Signal, float]]:
+    for path, value in list_numbers(message):
+        *head, last = path or ("value",)
+        yield Signal(" ".join([topic, ".".join(head)]).strip(), last, ""), value
 
 
 def _list_joints(topic: str, message: Any) -> Iterator[tuple[Signal, float]]:

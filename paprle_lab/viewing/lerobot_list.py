@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,21 @@ _INDICES = {"timestamp", "frame_index", "episode_index", "index", "task_index"}
 _MOST_DIMS = 64  # chosen: a hand and two arms; a flattened image is no signal
 _LARGEST = 64 << 20  # [bytes] chosen: of info.json
 _CAMERA = "observation.images."
+_UNITS = tuple(
+    (re.compile(form), unit)
+    for form, unit in (
+        # spec: huggingface/lerobot, MotorNormMode: a gripper is 0 … 100; other joints
+        # are in degrees or, without use_degrees, −100 … 100 of their range
+        (r"gripper\.pos$", "%"),
+        (r"\.pos$", "° or %"),
+        # spec: huggingface/lerobot, LeKiwi and the processors of end-effectors
+        (r"(^|[._])[xy]\.vel$", "m/s"),
+        (r"(^|[._])theta\.vel$", "°/s"),
+        (r"(^|[._])ee\.[xyz]$", "m"),
+        (r"(^|[._])ee\.w[xyz]$", "rad"),
+    )
+)
+"""Units by the end of a dimension's name."""
 
 
 class LeRobotList(RecordingList):
@@ -234,10 +250,12 @@ def _list_series(
             continue
         names = name_dimensions(feature.get("names"), values.shape[1])
         for k, name in enumerate(names):
+            unit = find_unit(name)
             if key in _PAIRED and len(names) > 1:
-                yield Signal(name, _PAIRED[key], ""), values[:, k]
+                yield Signal(name, _PAIRED[key], unit), values[:, k]
             else:
-                yield Signal(key, name if len(names) > 1 else "value", ""), values[:, k]
+                shown = name if len(names) > 1 else "value"
+                yield Signal(key, shown, unit), values[:, k]
 
 
 def _flatten(column: pa.ChunkedArray) -> Vec | None:
@@ -260,6 +278,11 @@ def name_dimensions(given: object, n: int) -> list[str]:
     if isinstance(given, list) and len(given) == n:
         return [str(name) for name in given]
     return [str(k) for k in range(n)]
+
+
+def find_unit(name: str) -> str:
+    """Return the unit of a dimension as its name fixes it; may be empty."""
+    return next((unit for form, unit in _UNITS if form.search(name)), "")
 
 
 def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:

@@ -1,6 +1,7 @@
 """The page about PAPRLE as a library: its code runs, word for word."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,20 @@ def test_code_of_the_page_does_what_it_says(capsys):
     reached = names["task_solver"].links.pose(arm.eef_link).translation
     np.testing.assert_allclose(reached, names["hand"].target.translation, atol=2e-3)
     assert capsys.readouterr().out.startswith("True ")
+
+
+def test_the_first_hour_begins_with_a_program_that_puts_a_hand_lower(capsys):
+    page = ROOT / "docs/start/library.md"
+    (code,) = re.findall(r"^ *```python\n(.*?)^ *```", page.read_text(), re.S | re.M)
+    names = {}
+
+    exec(compile(textwrap.dedent(code), str(page), "exec"), names)
+
+    assert "joint1" in capsys.readouterr().out
+    assert np.abs(names["off"]).max() < 1e-3
+    robot, arm = names["robot"], names["arm"]
+    lower = arm.fk(arm.take(robot.home)).translation - names["target"].translation
+    assert lower == pytest.approx([0.0, 0.0, 0.05], abs=1e-9)
 
 
 @pytest.mark.nightly

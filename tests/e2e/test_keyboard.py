@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from machine import undisturbed
-from terminal import TerminalSession
+from terminal import PERSON, TerminalSession
 
 from paprle.recording.reader import Episode
 from paprle.recording.robot import compute_poses, make_limbs
@@ -56,6 +56,25 @@ def hold(session, key: bytes, seconds: float) -> None:
     while time.monotonic() < end:
         session.press(key)
         time.sleep(1 / 30)
+
+
+def test_a_person_at_a_terminal_reads_words(tmp_path):
+    triple = ["leader=keyboard", "follower=piper", "env=kinematic"]
+    session = TerminalSession(triple, tmp_path / "out", PERSON)
+    try:
+        session.wait_for("Ready · episode 1 · press Enter", 40.0)
+        session.press(b"\r")
+        session.wait_for("Driving · episode 1 · 00:0")
+        session.press(b" ")
+        session.wait_for("Stopped · ")
+        session.press(b"q")
+        session.wait_gone()
+        shown = session.text()
+    finally:
+        session.end()
+
+    assert "ENGAGED" not in shown
+    assert "WAITING" not in shown
 
 
 def test_keys_start_move_stop_and_quit(start):

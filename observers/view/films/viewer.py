@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import secrets
@@ -30,7 +31,12 @@ _N_POINTS = 1500  # chosen: of a signal; more cannot be told apart across a scre
 _DIGITS = 5  # chosen: a hundredth of a milliradian
 _LISTENING = "usb"  # this machine alone
 _SCENE, _SCENE_PAGE, _FILMS = "/scene", "/scene.html", "film"
-_JSON = "application/json"
+_JSON, _HTML = "application/json", "text/html; charset=utf-8"
+_REPORT_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+"""A report may come from anybody: nothing of it runs or loads."""
 _SHARED = {
     "paprle.observers.view": ("/style.css", "/elements.js", "/picture.js"),
     "paprle.hardware.web": ("/link.js",),
@@ -50,6 +56,7 @@ class Viewer:
     ) -> None:
         """Begin the first film at ``begin``, [s]."""
         self.address = ""
+        self._token = secrets.token_urlsafe(16)
         self._listed, self._clock, self._port = listed, clock, port
         self._begin = begin if math.isfinite(begin) else 0.0
         self._relay = Relay(lambda _: False)
@@ -78,10 +85,10 @@ class Viewer:
                 framed=[_SCENE],
                 protocols=[name_protocol()],
             )
-        place, token = find_place(_LISTENING), secrets.token_urlsafe(16)
-        self._server = WebServer(place, find_port(self._port), site, self._clock, token)
+        place, port = find_place(_LISTENING), find_port(self._port)
+        self._server = WebServer(place, port, site, self._clock, self._token)
         self._server.open(None)
-        self.address = f"{self._server.address}#{token}"
+        self.address = f"{self._server.address}#{self._token}"
 
     def take_warnings(self) -> Sequence[str]:
         """Return new failures, once."""
@@ -106,6 +113,7 @@ class Viewer:
             "signal": self._read_signal,
             "picture": self._draw_picture,
             "move": self._move,
+            "report": self._show_report,
         }.get(path)
         if answer is None:
             return None
@@ -121,8 +129,18 @@ class Viewer:
             {**one._asdict(), "seconds": _finite(one.seconds, 2)}
             for one in self._listed.entries
         ]
+        reports = [one._asdict() for one in self._listed.list_reports()]
         told = {"title": self._listed.title, "begin": self._begin, "entries": entries}
-        return _give(told)
+        return _give({**told, "reports": reports})
+
+    def _show_report(self, words: Mapping[str, str]) -> Page:
+        """Return a report whose moments are links into the page."""
+        body = self._listed.read_report(words["name"], self._link)
+        return Page(body.encode(), _HTML, _REPORT_POLICY)
+
+    def _link(self, film: int, t: float) -> str:
+        where = html.escape(f"/#{self._token}&film={film}&t={t:.1f}")
+        return f'<a href="{where}">open at {t:.1f} s</a> '
 
     def _draw_still(self, words: Mapping[str, str]) -> Page:
         k = self._find_entry(words)

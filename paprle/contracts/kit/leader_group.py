@@ -28,6 +28,7 @@ _OF_ANY = (
     "is_human",
     "is_measured",
     "is_far",
+    "is_stamped_on_arrival",
     "has_gripper",
     "has_buttons",
     "has_deadman",

@@ -36,6 +36,7 @@ class Wishes(NamedTuple):
     Attributes:
         held: Robot limbs that follow no leader.
         placed: T_world_object, xyz + quat_xyzw, (7,), [m].
+        is_watched: Somebody has a page open, which speaks by itself.
     """
 
     actions: Actions = Actions()
@@ -47,3 +48,4 @@ class Wishes(NamedTuple):
     placed: Mapping[str, Vec] = MappingProxyType({})
     hands: Hands | None = None
     key: str = ""
+    is_watched: bool = False

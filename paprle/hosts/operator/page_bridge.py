@@ -49,6 +49,13 @@ class Desk:
         """Return each page's requests."""
         return [page.read() for page in self._pages]
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody has a page open."""
+        return any(
+            page is not None and bool(page["is_watched"]) for page in self.read()
+        )
+
     def obey(self, pages: Sequence[Record | None]) -> None:
         """Hold the pages' held limbs; note placed objects."""
         said = [page for page in pages if page is not None]

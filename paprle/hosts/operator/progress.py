@@ -6,9 +6,15 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+from paprle.contracts.operator.state_words import STATE_WORDS
 from paprle.contracts.settings.core import SessionSettings
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
+from paprle.hosts.operator.short_line import (
+    LineFacts,
+    OverrunCounter,
+    describe_line,
+)
 from paprle.hosts.operator.standing import StandingDetector
 from paprle.hosts.operator.terminal import Operator
 from paprle.hosts.operator.tracking_watch import TrackingWatch, make_classifier
@@ -32,6 +38,7 @@ class Progress:
         self._task = plan.resolved.record.task
         self.tracking = TrackingWatch(make_classifier(plan))
         self._standing = StandingDetector(plan.robot)
+        self._overruns = OverrunCounter()
         self._operator = operator
         self.is_behind = False
         if operator is not None:
@@ -81,11 +88,10 @@ class Progress:
         width: int,
         link: str = "",
     ) -> str:
-        """Return the status line, at best within ``width``."""
+        """Return all facts in a line of a log, at best within ``width``."""
         self.look()
-        if self._operator is not None and self._operator.draft is not None:
-            what, draft = self._operator.typing, self._operator.draft
-            return f"WAITING   · {what}: {draft}_ (Enter takes it)"
+        if draft := self._show_draft():
+            return f"WAITING   · {draft}"
         core = self._core
         gate_state, _ = core.motion.gate_view
         head = [f"{core.state.name:<9}", core.note, self._name_drivers(), self.number]
@@ -115,6 +121,45 @@ class Progress:
         )
         lines = [" · ".join(p for part in c for p in part if p) for c in choices]
         return next((line for line in lines if len(line) <= width), lines[0])
+
+    def compose_words(
+        self,
+        n_overruns: int,
+        recording: str,
+        lost: Collection[str],
+        width: int,
+        link: str = "",
+    ) -> str:
+        """Return the line of a person: plain words, the most urgent fact alone."""
+        self.look()
+        core = self._core
+        if draft := self._show_draft():
+            return f"{STATE_WORDS[SessionState.WAITING].word} · {draft}"
+        is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
+        held = [*self.standing, *(f"{name} is stuck" for name in core.stuck.limbs)]
+        if core.motion.gate_view[0] is GateState.HOLD and not core.note:
+            held.append("the gate holds the robot")
+        behind = ["wait for the robot"] if self.is_behind else []
+        facts = LineFacts(
+            state=core.state,
+            is_still=self.is_still,
+            note=core.note,
+            episode=self._count_episodes(),
+            time=_describe_time(core, self._settings),
+            recording=recording,
+            lost=tuple(lost),
+            link="" if is_closing else link,
+            held=held,
+            short=[*behind, *self.shortfalls, *self.cuts],
+            overruns=self._overruns.describe(n_overruns, core.now_ns),
+            rest=[self._name_drivers(), *self._tasks(), "" if is_closing else link],
+        )
+        return describe_line(facts, width)
+
+    def _show_draft(self) -> str:
+        if self._operator is None or self._operator.draft is None:
+            return ""
+        return f"{self._operator.typing}: {self._operator.draft}_ (Enter takes it)"
 
     @property
     def shortfalls(self) -> list[str]:
@@ -173,6 +218,12 @@ class Progress:
         """The episode's number and their total."""
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
+
+    def _count_episodes(self) -> str:
+        limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
+        if limit is None:
+            return f"episode {number}"
+        return f"episode {min(number, limit)} of {limit}"
 
     def _name_drivers(self) -> str:
         leaders = self._core.leaders

@@ -41,12 +41,24 @@ class Speech:
         return f"speech {'on' if self.is_on else 'off'}"
 
     def look(
-        self, state: str, recording: str, episodes: Sequence[Mapping[str, Any]]
+        self,
+        state: str,
+        recording: str,
+        episodes: Sequence[Mapping[str, Any]],
+        *,
+        is_watched: bool = False,
     ) -> None:
-        """Announce changes; called several times a second."""
+        """Announce changes; called several times a second.
+
+        Args:
+            state: Name of the session's state.
+            recording: State of the recorder.
+            episodes: Recorded episodes as JSON.
+            is_watched: A page is open, which announces them itself.
+        """
         marks = {str(one["path"]): str(one["mark"]) for one in episodes}
         now = _Situation(state, recording, marks)
-        if self._before is not None and self.is_on:
+        if self._before is not None and self.is_on and not is_watched:
             self._waiting.extend(_list_prompts(self._before, now))
         self._before = now
         self._go_on()

@@ -16,6 +16,7 @@ from paprle.ipc.ports import split_name
 _PERIOD = 0.2  # [s] chosen: faster than this nobody reads
 _WIDTH = 79  # chosen: of a terminal that does not say how wide it is
 _BELL = "\a"
+_DUMB = "dumb"  # spec: terminfo(5), a terminal without capabilities: a program reads it
 
 
 def print_line(text: str, *, is_error: bool = False) -> None:
@@ -49,7 +50,7 @@ class StatusLine:
         """
         self._compose = compose
         self._find_attention = find_attention
-        self._is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        self._is_terminal = _is_terminal()
         self._enabled = enabled
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -113,6 +114,15 @@ class StatusLine:
         if self._find_attention is not None and self._is_terminal:
             sys.stdout.write(_BELL)
             sys.stdout.flush()
+
+
+def shows_words() -> bool:
+    """Return whether the line is for a person, and not for a log or a program."""
+    return _is_terminal() and os.environ.get("TERM") != _DUMB
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def find_width() -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from mcap import records
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.ipc.records import Stream
 from paprle.recording.gaps import Gap
 from paprle.recording.manifest import (
@@ -34,7 +35,7 @@ from paprle.recording.mcap.scan import (
 from paprle.recording.mcap.writer import IndexedFile
 from paprle.recording.messages.channels import Rows
 from paprle.recording.notes import add_notes, find_notes
-from paprle.recording.reading import Block, Reading
+from paprle.recording.reading import Block, Reading, report_read
 from paprle.recording.video.intact import IntactPictures
 
 _CHUNK_BYTES = 1 << 19  # chosen: about as in a finished recording
@@ -78,7 +79,7 @@ def make_recovered_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.recovered.mcap")
 
 
-def recover(path: Path, out: Path) -> RecoverReport:
+def recover(path: Path, out: Path, work: Work = UNSEEN) -> RecoverReport:
     """Return the report of a recording whose valid chunks go to ``out``.
 
     Raises:
@@ -89,11 +90,13 @@ def recover(path: Path, out: Path) -> RecoverReport:
     if out.exists() or manifest_path(out).exists():
         raise RecordingError(f"recover: expected a new file, got '{out}'; it exists")
     salvager = Salvager(path)
-    source = _Survey(Reading(path, salvager))
+    work.note("reading what is whole")
+    source = _Survey(Reading(path, salvager), work)
     if source.n_ticks + source.n_gate == 0:
         raise RecordingError(f"{path}: nothing to recover: {source.problem}")
+    work.note("writing what is whole")
     try:
-        n_messages, sha256 = _copy(source.reading, out)
+        n_messages, sha256 = _copy(source.reading, out, work)
     except OSError as err:
         out.unlink(missing_ok=True)
         raise RecordingError(f"recover: could not write '{out}': {err}") from err
@@ -141,7 +144,7 @@ def _count_lost(source: _Survey) -> Counter[str]:
 
 
 class _Survey:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, work: Work) -> None:
         self.reading = reading
         self.n_events = 0
         self.notes: list[dict[str, Any]] = []
@@ -150,6 +153,7 @@ class _Survey:
         counts = {Stream.TICK: 0, Stream.GATE: 0}
         stamps: list[int] = []
         for item in reading:
+            reading.report(work)
             if not isinstance(item, Block):
                 self.n_events += 1
                 self.notes += find_notes([item])
@@ -166,13 +170,14 @@ class _Survey:
         self.problem = reading.find_problem()
 
 
-def _copy(source: Reading, out: Path) -> tuple[int, str]:
+def _copy(source: Reading, out: Path, work: Work) -> tuple[int, str]:
     file = IndexedFile(out)
     pictures = IntactPictures()
     renumbering = Renumbering(source.streams)
     try:
-        n_messages = 0
-        for item in Salvager(source.path):
+        n_messages, salvager = 0, Salvager(source.path)
+        for item in salvager:
+            report_read(salvager, work)
             whole = item
             if isinstance(item, list):
                 whole = renumbering.renumber(pictures.pick(item))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,15 +35,39 @@ def find_moments(result: EpisodeResult) -> list[ReportMoment]:
     return sorted(_list_moments(result), key=lambda moment: moment.t)
 
 
-def name_command(result: EpisodeResult, moment: ReportMoment) -> str:
-    """Return the command to view a moment."""
+def describe_moments(result: EpisodeResult) -> list[dict[str, Any]]:
+    """Return moments as JSON, with their place in the viewer.
+
+    Returns:
+        ``t_s`` since the report's t = 0, ``text``, ``view_s`` on the viewer's time
+        line, a little earlier, the ``recording`` and the ``command`` that shows it.
+    """
+    return [
+        {
+            "t_s": round(moment.t, 3),
+            "text": moment.text,
+            "view_s": find_view_time(result, moment),
+            "recording": Path(result.entry["path"]).name,
+            "command": name_command(result, moment),
+        }
+        for moment in find_moments(result)
+    ]
+
+
+def find_view_time(result: EpisodeResult, moment: ReportMoment) -> float:
+    """Return the viewer's time shortly before a moment, [s]."""
     tables = [
         one for one in (result.ticks, result.gate) if one is not None and len(one)
     ]
     begin_ns = max(int(one[:1]["stamp_ns"][0]) for one in tables)
     t = moment.t - (begin_ns - result.origin_ns) * 1e-9 - _BEFORE
+    return round(max(t, 0.0), 1)
+
+
+def name_command(result: EpisodeResult, moment: ReportMoment) -> str:
+    """Return the command to view a moment."""
     path = shlex.quote(str(result.entry["path"]))
-    return f"paprle view {path} --at {max(t, 0.0):.1f}"
+    return f"paprle view {path} --at {find_view_time(result, moment):.1f}"
 
 
 def _list_moments(result: EpisodeResult) -> Iterator[ReportMoment]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any
 
+from paprle.contracts.film import mark_moment
 from paprle_lab.evaluation.far import describe_far
 from paprle_lab.evaluation.reporting.comparison import render_comparison
 from paprle_lab.evaluation.reporting.reach_text import list_advice, name_cause
@@ -20,18 +22,6 @@ from paprle_lab.evaluation.reporting.verdict import judge_run
 
 Json = dict[str, Any]
 ReportPicture = tuple[str, str, bytes]
-MomentRow = tuple[float, str, str]
-"""Time [s], text, and the command that shows it."""
-
-
-class ShownMoments(NamedTuple):
-    """Moments of an episode with their pictures."""
-
-    rows: Sequence[MomentRow]
-    pictures: Sequence[ReportPicture]
-
-
-NO_MOMENTS = ShownMoments((), ())
 _JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 
 STYLE = """
@@ -55,9 +45,18 @@ h3 { font-size: 16px; margin: 0 0 2px; }
 .verdict.good { border-left-color: #059669; }
 .verdict.fair { border-left-color: #d97706; }
 .verdict.bad { border-left-color: #dc2626; }
-@media print { body { background: #fff; max-width: none; padding: 0; font-size: 12px; }
-  section { break-after: page; } .tiles { grid-template-columns: repeat(4, 1fr); }
-  .card, .tile, .verdict { break-inside: avoid; border: 1px solid #cbd2d9; } }
+@page { margin: 12mm; }
+@media print { body { background: #fff; max-width: none; padding: 0; font-size: 11px; }
+  h1 { font-size: 18px; } h2 { font-size: 15px; margin: 6px 0 2px; }
+  section > :not(.kept), footer, .say { display: none; }
+  section { break-inside: avoid; }
+  .card + section, section + section { break-before: page; }
+  .tiles { grid-template-columns: repeat(4, 1fr); gap: 6px; margin: 8px 0; }
+  .tile { padding: 4px 8px; } .tile b { font-size: 16px; }
+  .tile span { font-size: 10px; } .verdict { font-size: 13px; padding: 6px 10px; }
+  .card { padding: 6px 10px; margin: 8px 0; }
+  .card img { max-height: 100mm; object-fit: contain; } code { font-size: 9px; }
+  .card, .tile, .verdict { border: 1px solid #cbd2d9; } }
 .good { border-top-color: #059669; } .bad { border-top-color: #dc2626; }
 .bad b { color: #dc2626; }
 .next { border-left: 4px solid #059669; }
@@ -92,13 +91,20 @@ def render_page(
     entries: Sequence[Json],
     pictures: Sequence[Iterable[ReportPicture]],
     title: str,
-    moments: Sequence[ShownMoments] = (),
+    moments: Sequence[Sequence[ReportPicture]] = (),
 ) -> str:
-    """Return the self-contained HTML of a report."""
+    """Return the self-contained HTML of a report.
+
+    Args:
+        entries: Figures by episode.
+        pictures: Plots by episode.
+        title: Of the page.
+        moments: Pictures of the moments by episode.
+    """
     parts = [
         _render_episode(entry, drawn, told)
         for entry, drawn, told in zip(
-            entries, pictures, moments or [NO_MOMENTS] * len(entries), strict=True
+            entries, pictures, moments or [()] * len(entries), strict=True
         )
     ]
     itv = describe_itv(entries)
@@ -114,25 +120,31 @@ def render_page(
 
 
 def _render_episode(
-    entry: Json, pictures: Iterable[ReportPicture], moments: ShownMoments
+    entry: Json,
+    pictures: Iterable[ReportPicture],
+    moments: Sequence[ReportPicture],
 ) -> str:
+    drawn = chain(moments, pictures)
+    on_paper = next(drawn, None)
     facts = ", ".join(list_facts(entry))
     notes = "".join(f"<li>{escape(str(note))}</li>" for note in entry["notes"])
     return "".join(
         [
-            f"<section><h2>{escape(str(entry['episode']))}</h2>",
+            f'<section><h2 class="kept">{escape(str(entry["episode"]))}</h2>',
             f'<p class="sub">{escape(facts)}</p>',
             _render_verdict(entry),
             f'<p class="say">{escape(describe_episode(entry))}</p>',
             _render_tiles(entry),
             _render_advice(entry),
-            _render_moments(moments),
+            _render_moments(entry.get("moments", ())),
+            "" if on_paper is None else render_picture(*on_paper, kind="card kept"),
+            *(render_picture(*one) for one in islice(drawn, max(len(moments) - 1, 0))),
             f'<ul class="notes">{notes}</ul>' if notes else "",
             _render_reach(entry),
             _render_table(entry),
             _render_far(entry),
             _render_smoothness(entry),
-            *(render_picture(*picture) for picture in pictures),
+            *(render_picture(*picture) for picture in drawn),
             _render_oracle(entry),
             "</section>",
         ]
@@ -142,21 +154,21 @@ def _render_episode(
 def _render_verdict(entry: Json) -> str:
     grade, sentences = judge_run(entry)
     lines = "".join(f"<p>{escape(line)}</p>" for line in sentences)
-    return f'<div class="verdict {grade}" role="note">{lines}</div>'
+    return f'<div class="verdict {grade} kept" role="note">{lines}</div>'
 
 
-def _render_moments(moments: ShownMoments) -> str:
-    if not moments.rows:
+def _render_moments(moments: Sequence[Json]) -> str:
+    if not moments:
         return ""
     rows = "".join(
-        f"<tr><td>{escape(text)}</td><td>{t:.1f}</td>"
-        f"<td><code>{escape(command)}</code></td></tr>"
-        for t, text, command in moments.rows
+        f"<tr><td>{escape(one['text'])}</td><td>{one['t_s']:.1f}</td>"
+        f"<td>{mark_moment(one['recording'], one['view_s'])}"
+        f"<code>{escape(one['command'])}</code></td></tr>"
+        for one in moments
     )
-    pictures = "".join(render_picture(*picture) for picture in moments.pictures)
     return (
-        '<div class="card"><h3>Moments to look at</h3><table><tr><th></th>'
-        f"<th>at [s]</th><th>shown by</th></tr>{rows}</table></div>{pictures}"
+        '<div class="card kept"><h3>Moments to look at</h3><table><tr><th></th>'
+        f"<th>at [s]</th><th>shown by</th></tr>{rows}</table></div>"
     )
 
 
@@ -231,7 +243,7 @@ def _render_tiles(entry: Json) -> str:
         (verdict, violations, "", "violations of motion limits, by the oracle"),
         (punctual, on_time, "%", "of the ticks finished in time"),
     ]
-    return '<div class="tiles">' + "".join(map(_render_tile, tiles)) + "</div>"
+    return '<div class="tiles kept">' + "".join(map(_render_tile, tiles)) + "</div>"
 
 
 def _render_tile(tile: tuple[str, float | None, str, str]) -> str:
@@ -311,14 +323,14 @@ def _render_smoothness(entry: Json) -> str:
     )
 
 
-def render_picture(title: str, caption: str, picture: bytes) -> str:
+def render_picture(title: str, caption: str, picture: bytes, kind: str = "card") -> str:
     """Return the HTML of a PNG or JPEG."""
     data = base64.b64encode(picture).decode("ascii")
-    kind = "jpeg" if picture.startswith(_JPEG) else "png"
+    form = "jpeg" if picture.startswith(_JPEG) else "png"
     return (
-        f'<div class="card"><h3>{escape(title)}</h3>'
+        f'<div class="{kind}"><h3>{escape(title)}</h3>'
         f'<p class="sub">{escape(caption)}</p>'
-        f'<img alt="{escape(title)}" src="data:image/{kind};base64,{data}"></div>'
+        f'<img alt="{escape(title)}" src="data:image/{form};base64,{data}"></div>'
     )
 
 

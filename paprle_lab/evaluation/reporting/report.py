@@ -21,11 +21,8 @@ from paprle_lab.evaluation.groups import compare
 from paprle_lab.evaluation.reporting.camera_strips import list_camera_strips
 from paprle_lab.evaluation.reporting.comparison import compare_in_text
 from paprle_lab.evaluation.reporting.files import name_report, write_text
-from paprle_lab.evaluation.reporting.moments import find_moments, name_command
-from paprle_lab.evaluation.reporting.page import (
-    ShownMoments,
-    render_page,
-)
+from paprle_lab.evaluation.reporting.moments import describe_moments, find_moments
+from paprle_lab.evaluation.reporting.page import render_page
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
 from paprle_lab.evaluation.reporting.verdict import judge_run
 
@@ -70,11 +67,16 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
-    """Return entries of episodes with variability."""
+    """Return entries of episodes with variability and moments."""
     itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [
-        {**result.entry, "episode": name, "itv": itv}
+        {
+            **result.entry,
+            "episode": name,
+            "itv": itv,
+            "moments": describe_moments(result),
+        }
         for result, name, itv in zip(measured, names, itvs, strict=True)
     ]
 
@@ -133,9 +135,7 @@ def _write(
     pictures, moments = [], []
     for result in measured:
         pictures.append([*list_camera_strips(result), *plots.draw_episode(result)])
-        found = find_moments(result)
-        rows = [(one.t, one.text, name_command(result, one)) for one in found]
-        moments.append(ShownMoments(rows, [*scenes.draw_moments(result, found)]))
+        moments.append([*scenes.draw_moments(result, find_moments(result))])
     names = [str(entry["episode"]) for entry in results]
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
     title = f"Teleoperation report: {title}"

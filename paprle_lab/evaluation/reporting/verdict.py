@@ -100,10 +100,20 @@ def _describe_limits(gate: Json) -> str:
 
 
 def _list_gaps(entry: Json) -> Iterator[str]:
-    gate = entry["gate"]
-    if gate["violations"] is not None and gate.get("min_clearance_mm") is None:
+    gate, captured = entry["gate"], entry["latency_ms"]["capture_to_command"]
+    if gate["violations"] is None:
+        yield "limits of motion and collisions (no commands are recorded)"
+    elif gate.get("min_clearance_mm") is None:
         yield "collisions (no usable bodies in the recorded description)"
-    if entry["latency_ms"]["capture_to_command"]["p50"] is None:
-        yield "latency from capture (its clock is not known)"
-    if entry["ate_mm"]["raw"]["median"] is not None and entry["lag_ms"] is None:
+    if entry["reach"] is None:
+        yield "whether targets were reached (their causes are not recorded)"
+    if entry["tick"]["on_time_percent"] is None:
+        yield "whether the session kept its deadlines (its ticks are not recorded)"
+    if captured["p50"] is None:
+        yield "latency from capture (captures and commands are not both recorded)"
+    elif captured.get("is_from_arrival"):
+        yield "the way from capture to arrival (no clock was exchanged with the sender)"
+    if entry["ate_mm"]["raw"]["median"] is None:
+        yield "errors and lag (robot and target were never compared)"
+    elif entry["lag_ms"] is None:
         yield "lag (the motions do not correlate clearly)"

@@ -11,6 +11,7 @@ from browser import open_browser
 from filmed import write_episode
 
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.evaluation.reporting.report import evaluate
 
 pytestmark = [pytest.mark.nightly, pytest.mark.process, pytest.mark.timeout(240)]
 
@@ -22,6 +23,7 @@ SECONDS = 4.0
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("film")
     write_episode(folder, SECONDS, cameras=("front",), task="pick <b>")
+    evaluate([folder / "episode_000000.mcap"], folder)
     made = write_episode(folder, 2.0, task="place", discard=True)
     shutil.move(made, folder / "episode_<b>1.mcap")  # names are text
     process = subprocess.Popen(
@@ -107,6 +109,35 @@ def test_the_list_tells_what_each_is_and_keys_lead_through_it(viewer):
     if page.locator("#recordings").is_visible():
         page.locator("#find").fill("<b>1")
         assert page.locator("#entries li:visible").count() == 1
+
+
+def test_a_report_leads_to_its_moments_in_the_viewer(viewer):
+    page = viewer.page
+    page.locator("#report").click()
+    page.locator(".verdict").wait_for()
+    link = page.locator("td a").last
+    t = float(link.inner_text().split()[2])
+    assert page.locator("td code").count() == page.locator("td a").count()
+    link.click()
+    page.locator("#play:enabled").wait_for(timeout=60_000)
+
+    assert page.locator("#title").inner_text() == "episode_000000"
+    page.wait_for_function(
+        "t => parseFloat(document.getElementById('time').textContent) === t", arg=t
+    )
+    assert "#" not in page.url, "neither token nor place stay in the address"
+
+
+def test_an_address_of_another_film_is_followed(viewer, address):
+    page = viewer.page
+    page.goto(f"{address}&film=1&t=0.5")
+    page.locator("#title", has_text="episode_<b>1").wait_for()
+    page.locator("#play:enabled").wait_for(timeout=60_000)
+
+    assert read_time(page) == pytest.approx(0.5, abs=0.05)
+    assert page.locator("#report").is_hidden(), "it has none"
+    rows = page.locator("#entries li").all_inner_texts()
+    assert "no score" in rows[1]
 
 
 def test_a_plot_is_zoomed_and_shown_whole_again(viewer):

@@ -323,3 +323,14 @@ def test_a_level_is_refused_to_those_who_watch_and_where_there_are_none(panel, c
     assert real.choose_level(OTHER, 3, has_cues=True) == "take control first"
     assert real.level is None
     assert real.held_limbs == []
+
+
+def test_a_page_that_was_open_when_its_process_died_is_not_taken_as_open(panel):
+    panel.watch(is_watched=True)
+    dtype = make_wishes_dtype(ROBOT, ())
+    before = unpack_wishes(pack_wishes(dtype, panel.wishes))
+    assert before.is_watched
+
+    panel.resume(before)
+
+    assert not panel.wishes.is_watched

@@ -112,6 +112,7 @@ def test_many_watch_and_one_operates(view, own):
     first.say(type="control", wanted=True)
     first.wait_for(control="you")
     second.wait_for(watching=2, control="another")
+    assert view.wishes.is_watched
     n = view.wishes.actions
     second.say(type="press", action="engage")
     assert second.read("refused")["why"] == "take control first"
@@ -123,7 +124,9 @@ def test_many_watch_and_one_operates(view, own):
     first.wait_for(control="nobody")
 
     assert view.wishes.actions.since(n).engage == 0
+    assert view.wishes.is_watched, "the first page is open"
     first.socket.close()
+    wait_until(lambda: not view.wishes.is_watched)
 
 
 def test_early_and_too_frequent_messages_are_ignored(view, own):

@@ -47,7 +47,10 @@ def test_targets_against_what_was_done_by_name(tmp_path):
     assert entry["ate_mm"]["lag_compensated"]["median"] < 0.02
     assert list(entry["limbs"]) == ["arm"]
     assert "arm" in (next((tmp_path / "report").glob("*.report.html"))).read_text()
-    assert "not judged" in summary_text([entry])
+    text = summary_text([entry])
+    assert "Everything was judged" not in text
+    for gap in ("limits of motion", "targets were reached", "deadlines", "latency"):
+        assert gap in text.partition("Not judged:")[2]
 
 
 def test_the_report_of_a_bag_goes_to_the_current_folder(tmp_path, monkeypatch):

@@ -13,10 +13,13 @@ from arbot_logs import make_table, write_set
 from shared_data import find_shared
 
 from paprle.cli import main
+from paprle.contracts.kit.work import Work
 from paprle.recording.exports import write_arbot_csv
 from paprle_lab.trials.labels import guess_labels, read_index
 from paprle_lab.trials.log import measure_quality
 from paprle_lab.trials.measure import find_worst_window
+from paprle_lab.trials.report import evaluate_set
+from paprle_lab.trials.schema import check_set
 
 LAYOUT = "{user}/{mode}/{task}_{trial}.csv"
 
@@ -47,6 +50,21 @@ def test_a_complete_set_has_no_fault(complete, capsys):
     row = read_index(complete)[0]
     assert (row.user, row.mode, row.task) == ("U01", "cv_imu", "circle")
     assert row.more["rate_hz"] == "100.00"
+
+
+def test_checking_and_measuring_a_set_count_its_trials(complete):
+    class Counted(Work):
+        counts = ()
+
+        def count(self, n_done, n_all, unit):
+            self.counts = (*self.counts, (n_done, n_all, unit))
+
+    checked, measured = Counted(), Counted()
+    check_set(complete, checked)
+    evaluate_set(read_index(complete)[:3], measured)
+
+    assert checked.counts == tuple((k, 132, "trials") for k in range(132))
+    assert measured.counts == tuple((k, 3, "trials") for k in range(3))
 
 
 def spoil_units(table):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from bagfiles import START_NS, write_bag
 from filmed import write_episode
+from mcap.writer import Writer
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle_lab.dataset.create import create
-from paprle_lab.viewing.lerobot_list import name_dimensions
+from paprle_lab.viewing.lerobot_list import find_unit, name_dimensions
 from paprle_lab.viewing.listing import list_recordings
 
 SECONDS = 1.0
@@ -234,6 +235,125 @@ def test_an_image_of_another_encoding_hides_only_itself(tmp_path):
     assert film.cameras == {}
     assert film.signals
     film.close()
+
+
+def write_json(path, said, encoding="json"):
+    """Write {topic: [(t, message)]} as Foxglove's libraries do, of no profile."""
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start(library="foxglove")
+        schema = writer.register_schema("any", "jsonschema", b"{}")
+        for topic, rows in said.items():
+            channel = writer.register_channel(topic, encoding, schema)
+            for n, (t, message) in enumerate(rows):
+                data = message if isinstance(message, bytes) else to_json(message)
+                stamp = START_NS + round(t * 1e9)
+                writer.add_message(channel, stamp, data, stamp, n)
+        writer.finish()
+    return path
+
+
+def to_json(message):
+    return json.dumps(message).encode()
+
+
+def test_numbers_of_json_channels_of_others_are_plotted(tmp_path):
+    stamp = {"sec": 7, "nsec": 5}
+    joints = [{"name": "a", "position": 0.5}, {"name": "b", "position": -0.5}]
+    said = {
+        "/pose": [
+            (t, {"timestamp": stamp, "p": {"x": t, "frame": "base"}, "is_on": True})
+            for t in (0.0, 0.1, 0.2)
+        ],
+        "/joints": [(0.1, {"joints": joints, "image": "x" * 99})],
+        "/temperature": [(0.0, 21.5), (0.2, 10**400)],
+    }
+    listed = list_recordings(write_json(tmp_path / "log.mcap", said))
+    (entry,) = listed.entries
+    film = listed.open(0)
+    found = {(one.chart, one.name): k for k, one in enumerate(film.signals)}
+
+    assert entry.seconds == pytest.approx(0.2)
+    t, x = film.read_signal(found["/pose p", "x"])
+    assert t == pytest.approx([0.0, 0.1, 0.2])
+    assert x.tolist() == [0.0, 0.1, 0.2]
+    assert ("/pose", "is_on") in found
+    assert film.read_signal(found["/joints joints.b", "position"])[1] == [-0.5]
+    assert film.read_signal(found["/temperature", "value"])[1].tolist() == [21.5]
+    assert not {name for _, name in found} & {"sec", "nsec", "frame", "image"}
+    assert listed.find_still(0) is None
+    film.close()
+
+
+@pytest.mark.parametrize("text", [b"{", b"[" * 100_000, b"\xff"])
+def test_a_damaged_json_channel_hides_only_itself(tmp_path, text):
+    said = {"/bad": [(0.0, text)], "/good": [(0.0, {"x": 1.0}), (1.0, {"x": 2.0})]}
+    film = list_recordings(write_json(tmp_path / "log.mcap", said)).open(0)
+
+    assert [one.chart for one in film.signals] == ["/good"]
+    assert "/bad" in film.notes[0]
+    film.close()
+
+
+def test_an_mcap_without_json_or_ros_is_refused(tmp_path):
+    path = write_json(tmp_path / "log.mcap", {"/x": [(0.0, b"1")]}, "protobuf")
+
+    with pytest.raises(RecordingError, match="expected a whole bag"):
+        list_recordings(path)
+
+
+def test_a_folder_lists_own_episodes_and_bags_of_others(recorded, tmp_path):
+    for path in recorded.glob("episode_000000.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    below = tmp_path / "below"
+    below.mkdir()
+    write_json(below / "log.mcap", {"/x": [(0.0, {"x": 1.0}), (0.5, {"x": 2.0})]})
+    said = {"/tool": [(t, lambda m, t: m.pose(t, (t, 0.5, 0.0))) for t in (0.0, 0.2)]}
+    write_bag(below / "ros", said)
+    write_bag(below / "old", said, "bag")
+    (below / "broken.bag").write_bytes(b"#ROSBAG V2.0\n")
+    listed = list_recordings(tmp_path)
+
+    names = [entry.name for entry in listed.entries]
+    assert names == [
+        "episode_000000", "below/broken", "below/log", "below/old", "below/ros",
+    ]  # fmt: skip
+    assert "expected a whole bag" in listed.entries[1].notes[0]
+    assert [listed.entries[k].seconds for k in (2, 3, 4)] == pytest.approx(
+        [0.5, 0.2, 0.2], abs=0.01
+    )
+    for k, chart in ((0, "turn"), (2, "/x"), (4, "/tool pose.position")):
+        film = listed.open(k)
+        assert chart in {one.chart for one in film.signals}
+        film.close()
+
+
+def test_a_folder_of_bags_alone_is_listed(tmp_path):
+    write_json(tmp_path / "one.mcap", {"/x": [(0.0, {"x": 1.0})]})
+    write_json(tmp_path / "episode_000001.mcap", {"/x": [(0.0, {"x": 1.0})]})
+
+    listed = list_recordings(tmp_path)
+
+    assert [one.name for one in listed.entries] == ["episode_000001", "one"]
+    assert listed.open(0).signals
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("shoulder_pan.pos", "° or %"),
+        ("arm_left_gripper.pos", "%"),
+        ("x.vel", "m/s"),
+        ("theta.vel", "°/s"),
+        ("ee.x", "m"),
+        ("ee.wz", "rad"),
+        ("motor_1", ""),
+        ("shoulder.vel", ""),
+        ("index.vel", ""),
+    ],
+)
+def test_names_of_lerobot_fix_units(name, unit):
+    assert find_unit(name) == unit
 
 
 @pytest.mark.parametrize("name", ["missing", "."])

@@ -18,6 +18,8 @@ from running import RunningSession
 from paprle.ipc.process import WORKSPACE
 
 CTRL_C = b"\x03"
+PROGRAM = {"TERM": "dumb"}  # the line then begins with the name of the state
+PERSON = {"TERM": "xterm"}  # it is in words
 # makes the terminal the controlling one, so that Ctrl-C and hang-ups arrive as signals
 _LAUNCHER = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
@@ -45,7 +47,7 @@ class TerminalSession(RunningSession):
         self.process = subprocess.Popen(
             command,
             stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            env=os.environ | env, cwd=cwd,
+            env=os.environ | PROGRAM | env, cwd=cwd,
         )  # fmt: skip
         self.pids = {"session": self.process.pid}
 

@@ -10,6 +10,7 @@ export class List {
     this.server = server;
     this.entries = [];
     this.rows = [];
+    this.reports = [];
     this.now = 0;
     this.choose = (k) => { this.now = k; open(k); };
     // a picture is asked for once its row is seen: a data set may have thousands
@@ -17,17 +18,36 @@ export class List {
     $("find").oninput = () => this.filter();
   }
 
-  async load() {
+  async load(place) {
     const listed = await this.server.ask("list");
     if (listed.error) return;
     this.entries = listed.entries;
     this.begin = listed.begin;
+    this.reports = listed.reports;
+    this.showReports();
     document.title = `PAPRLE viewer · ${listed.title}`;
     this.rows = this.entries.map((entry, k) => this.makeRow(entry, k));
     fill($("entries"), this.rows);
     this.filter();
     if (this.entries.length === 1 || isNarrow()) $("show-list").click();
-    this.choose(0);
+    if (place && this.entries[place.film]) this.go(place);
+    else this.choose(0);
+  }
+
+  // Opens a film at a time.
+  go({ film, t }) {
+    this.begin = t;
+    this.choose(film);
+  }
+
+  showReports() {
+    const several = this.reports.filter((one) => one.film < 0);
+    $("reports").hidden = !several.length;
+    fill($("reports"), several.flatMap((one) => {
+      const link = make("a", one.name.split("/").pop().replace(".report.html", ""));
+      link.href = this.server.address("report", { name: one.name });
+      return ["Report: ", link, " "];
+    }));
   }
 
   mark(k) {
@@ -64,7 +84,7 @@ export class List {
     const words = make("span", "");
     words.append(make("b", entry.name), make("span", [length, entry.task].filter(Boolean).join(" · ")));
     const tags = make("span", "", "tags");
-    for (const text of [entry.outcome, entry.score && `report: ${entry.score}`].filter(Boolean)) {
+    for (const text of [entry.outcome, entry.score ? `report: ${entry.score}` : "no score"].filter(Boolean)) {
       const tag = make("em", text);
       tag.dataset.kind = MARKS[text.replace("report: ", "")] ?? "quiet";
       tags.append(tag);

@@ -4,6 +4,7 @@ import { Charts } from "./charts.js";
 import { fill, make } from "./elements.js";
 import { takeToken } from "./link.js";
 import { List } from "./list.js";
+import { takePlace } from "./place.js";
 import { Player } from "./player.js";
 import { Server } from "./server.js";
 import { Views } from "./views.js";
@@ -16,7 +17,7 @@ const KEYS = [
 ];
 const STEP = 5, PICTURE = 1 / 30; // [s] of the arrows, and of a picture
 
-const token = takeToken();
+const place = takePlace(), token = takeToken();
 const server = new Server(token);
 const views = new Views(server, token);
 const charts = new Charts(server, (t) => player.seek(t));
@@ -35,6 +36,7 @@ async function open(k) {
   player.load(0);
   list.mark(k);
   $("title").textContent = list.entries[k].name;
+  showReport(k);
   $("about").textContent = "is read …";
   let film = await server.ask("open", { film: k });
   while (number === opened && film.share !== undefined) {
@@ -58,8 +60,14 @@ async function open(k) {
     : "It has no cameras; its signals are plotted.";
   if (!isBroken) player.load(film.length);
   if (!isBroken && list.begin) player.seek(list.begin);
-  list.begin = 0; // of the first film alone
+  list.begin = 0; // of this opening alone
   list.drawStills();
+}
+
+function showReport(k) {
+  const report = list.reports.find((one) => one.film === k);
+  $("report").hidden = !report;
+  if (report) $("report").href = server.address("report", { name: report.name });
 }
 
 function describe(entry, film) {
@@ -145,4 +153,9 @@ $("show-list").onclick = () => {
   $("show-list").setAttribute("aria-expanded", String(isShown));
 };
 server.onLost = (text) => { $("about").textContent = text; };
-list.load();
+addEventListener("hashchange", () => {
+  const there = takePlace();
+  takeToken();
+  if (there && list.entries[there.film]) list.go(there);
+});
+list.load(place);

@@ -3,12 +3,13 @@
 import http.client
 import json
 import time
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from filmed import write_episode
 from served_rig import wait_for
 
+from paprle.contracts.film import mark_moment
 from paprle.observers.view.films.viewer import Viewer
 from paprle_lab.viewing.listing import list_recordings
 
@@ -21,10 +22,23 @@ def viewer(tmp_path_factory):
     for _ in range(4):
         write_episode(folder, SECONDS, cameras=("front",))
     (folder / "episode_000003.mcap").write_bytes(b"nothing")
+    write_reports(folder)
     viewer = Viewer(list_recordings(folder), time.monotonic_ns, 8190, 0.5)
     viewer.open()
     yield viewer
     viewer.close()
+
+
+def write_reports(folder):
+    """One report of an episode, and one of several, one of which is elsewhere."""
+    own = mark_moment("episode_000001.mcap", 0.4)
+    (folder / "episode_000001.report.html").write_text(
+        f"<td>{own}<code>paprle view</code></td>"
+    )
+    marks = [mark_moment(f"episode_00000{k}.mcap", 0.1 * (1 + k / 2)) for k in (0, 2)]
+    marks.append(mark_moment("else--where.mcap", 1.0))
+    several = folder / "episode_000000_and_2_more.report.html"
+    several.write_text("\n".join(marks))
 
 
 def ask(viewer, path, token=None, host=None):
@@ -83,7 +97,8 @@ def test_a_recording_that_cannot_be_read_says_why(viewer):
 @pytest.mark.parametrize(
     "path",
     [
-        "", "nothing", "open", "open?film=x", "open?film=99", "open?film=-1",
+        "", "nothing", "report", "report?name=/etc/passwd",
+        "open", "open?film=x", "open?film=99", "open?film=-1",
         "signal?film=0&k=999&from=0&to=1", "signal?film=0&k=-1&from=0&to=1",
         "picture?film=0&camera=../etc&t=0&w=64", "picture?film=0&camera=front&t=0&w=0",
         "picture?film=0&camera=front&t=nan&w=1", "move?film=0&t=inf",
@@ -91,6 +106,40 @@ def test_a_recording_that_cannot_be_read_says_why(viewer):
 )  # fmt: skip
 def test_other_addresses_are_not_found(viewer, path):
     assert ask(viewer, path)[0] == 404
+
+
+def test_a_report_is_served_with_links_to_its_moments(viewer):
+    listed = read(viewer, "list")
+    own, several = (
+        next(one for one in listed["reports"] if (one["film"] < 0) is is_of_several)
+        for is_of_several in (False, True)
+    )
+    token = viewer.address.partition("#")[2]
+
+    assert own["film"] == 1
+    status, body, policy = give(viewer, f"report?name={quote(own['name'])}")
+    assert status == 200
+    link = f'<a href="/#{token}&amp;film=1&amp;t=0.4">open at 0.4 s</a>'
+    assert f"{link} <code>paprle view</code>" in body
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    _, body, _ = give(viewer, f"report?name={quote(several['name'])}")
+    assert "film=0&amp;t=0.1" in body
+    assert "film=2&amp;t=0.2" in body
+    assert body.count("<a ") == 2, "a recording that is not listed has no link"
+
+
+def give(viewer, path):
+    """Return status, text and policy of an answer."""
+    root, _, own = viewer.address.partition("#")
+    server = http.client.HTTPConnection(urlsplit(root).netloc, timeout=20)
+    try:
+        server.request("GET", f"/film/{own}/{path}")
+        answer = server.getresponse()
+        policy = answer.headers["Content-Security-Policy"]
+        return answer.status, answer.read().decode(), policy
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize("token", ["", "x", "%2e%2e"])

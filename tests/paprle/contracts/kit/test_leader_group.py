@@ -31,6 +31,7 @@ OTHER = {
     "is_human": True,
     "is_measured": True,
     "is_far": True,
+    "is_stamped_on_arrival": True,
     "has_gripper": True,
     "has_deadman": True,
     "has_trigger": True,

@@ -69,6 +69,16 @@ def test_nothing_is_spoken_when_it_is_off_and_a_key_changes_that(spoken):
     assert spoken(speech, 1, ENGAGED) == ["--|speech on|"]
 
 
+def test_the_terminal_is_silent_only_while_a_page_is_open(spoken):
+    speech = Speech(is_on=True)
+    speech.look("WAITING", "", [])
+    speech.look(*ENGAGED, is_watched=True)
+    speech.look("STOPPED", "", [], is_watched=False)
+
+    assert spoken(speech, 1, ("STOPPED", "", [])) == ["--|stopped|"]
+    speech.close()
+
+
 def test_without_the_program_the_key_names_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     speech = Speech(is_on=True)

@@ -1,6 +1,7 @@
 """The report names the moments that matter, and the command that shows each."""
 
 import argparse
+import json
 import shlex
 from dataclasses import replace
 
@@ -77,7 +78,15 @@ def test_the_page_of_a_recording_names_its_moments(tmp_path):
     found = {one.text.partition(",")[0] for one in find_moments(measure_episode(path))}
     assert "largest error" in found
     assert "clearance" in StoredEpisode(path).gate.dtype.names
-    assert f"paprle view {path} --at" in page.read_text()
+    html = page.read_text()
+    (entry,) = json.loads(page.with_suffix(".json").read_text())
+    for moment in entry["moments"]:
+        assert f"paprle view {path} --at {moment['view_s']:.1f}" in html
+        mark = f"<!--moment episode_000000.mcap {moment['view_s']:.1f}-->"
+        assert mark in html, "a viewer puts a link there"
+    assert [one["text"].partition(",")[0] for one in entry["moments"]] == [
+        one.text.partition(",")[0] for one in find_moments(measure_episode(path))
+    ]
     assert "<h3>The robot at these moments</h3>" in page.read_text()
     assert "<h3>Camera front at these moments</h3>" in page.read_text()
 

@@ -80,6 +80,10 @@ def test_a_fault_changes_the_grade_and_is_named(run, place, value, grade, reason
     ("place", "gap"),
     [
         (("gate", "min_clearance_mm"), "collisions"),
+        (("gate", "violations"), "limits of motion and collisions"),
+        (("reach",), "whether targets were reached"),
+        (("tick", "on_time_percent"), "kept its deadlines"),
+        (("ate_mm", "raw", "median"), "errors and lag"),
         (("latency_ms", "capture_to_command", "p50"), "latency from capture"),
         (("lag_ms",), "lag"),
     ],
@@ -92,6 +96,20 @@ def test_unjudged_figures_are_listed(run, place, gap):
     node[last] = None
 
     assert gap in judge_run(run).sentences[2]
+
+
+def test_stamps_without_an_exchanged_clock_are_no_judged_captures(make_episode):
+    def judge(**told):
+        episode = make_episode(n=900)
+        episode.header["leader_info"] |= told
+        (entry,) = report.collect_entries([measure_source(episode)])
+        assert entry["latency_ms"]["capture_to_command"]["p50"] is not None
+        return judge_run(entry).sentences[2]
+
+    parts = {"parts": {"left": {"is_stamped_on_arrival": True}, "right": {}}}
+    assert "no clock was exchanged" in judge(is_stamped_on_arrival=True)
+    assert "no clock was exchanged" in judge(**parts)
+    assert "no clock was exchanged" not in judge()
 
 
 def test_the_page_begins_with_the_verdict(entry):
