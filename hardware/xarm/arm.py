@@ -64,6 +64,7 @@ _TARGET = struct.Struct(">HHHB")  # spec: header of the private protocol
 _SERVO_JOINT, _TARGET_LENGTH = 29, 41  # spec: p09-basic-motion, register 29
 _MOST_UNANSWERED = 10  # chosen: 50 ms of targets, as old as readings may be
 _GENERATION = 1305  # spec: SDK; serial numbers from there on have tighter limits
+_PLANNED = 0  # spec: mode of planned motion, in which a start moves nothing
 _LITE = 9  # spec: SDK, type of a Lite 6
 _TOOL_SPEED, _TOOL_SPEED_LITE = 1.2, 0.6  # [m/s] spec: user manual, C60
 _OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
@@ -340,14 +341,9 @@ class XArm(VendorArm):
             )
 
     def _switch_on(self) -> None:
-        api, settings = self._api, self._settings
+        api = self._api
         api.clean_warn()
-        codes = [api.motion_enable(True)]
-        if settings.sensitivity is not None:
-            codes.append(api.set_collision_sensitivity(settings.sensitivity))
-        if settings.payload is not None:
-            centre = [1e3 * x for x in settings.payload_centre]
-            api.set_tcp_load(settings.payload, centre)
+        codes = [api.motion_enable(True), *self._set_load()]
         codes += [api.set_mode(SERVO), api.set_state(0)]
         self._stopped_ns = 0
         self._has_ended_pause = False
@@ -362,9 +358,26 @@ class XArm(VendorArm):
 
         if any(codes) or not self._wait_for(is_on, _ENABLE_TIME):
             raise ArmError(
-                f"{self.name}: expected power on all joints in servo mode, got codes "
-                f"{', '.join(map(str, codes))}; look at the arm in UFACTORY Studio"
+                f"{self.name}: expected power on all joints in servo mode, and payload "
+                f"and sensitivity taken, got codes {', '.join(map(str, codes))}; look "
+                "at the arm in UFACTORY Studio"
             )
+
+    def _set_load(self) -> list[int]:
+        """Set sensitivity and payload, without motion; return the SDK's codes."""
+        api, settings = self._api, self._settings
+        if settings.sensitivity is None and settings.payload is None:
+            return []
+        # a box that is not started drops a payload; a changed sensitivity stops it,
+        # and in manual mode a start would let the arm go
+        codes = [api.set_mode(_PLANNED), api.set_state(0)]
+        if settings.sensitivity is not None:
+            codes.append(api.set_collision_sensitivity(settings.sensitivity))
+            codes.append(api.set_state(0))
+        if settings.payload is not None:
+            centre = [1e3 * x for x in settings.payload_centre]
+            codes.append(api.set_tcp_load(settings.payload, centre))
+        return codes
 
     @staticmethod
     def _wait_for(is_met: Callable[[], object], timeout: float) -> bool:

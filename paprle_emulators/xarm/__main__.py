@@ -24,7 +24,7 @@ endpoint, then takes JSON lines on standard input and answers each with one:
                                            self_collision, limit, speed, boundary,
                                            error, servo, over_temperature, warm,
                                            warning, disable, pause, teach, push, lean,
-                                           gripper, block, power_off, power_on
+                                           gripper, block, refuse, power_off, power_on
 It ends on SIGTERM and Ctrl-C.
 """
 
@@ -59,7 +59,15 @@ _KEYS = ("model", "address", "port", "gripper", "q", "lag", "firmware", "log", "
 _PERIOD_NS = round(PERIOD * 1e9)
 _MOST_LATE = 10  # chosen: after a longer pause of the machine, time is dropped
 _QUIET = frozenset(
-    (Register.SERVO_JOINT, Register.STATE, Register.ERROR, Register.JOINTS)
+    (
+        Register.SERVO_JOINT,
+        Register.SERVO_POSE,
+        Register.SERVO_POSE_AXIS,
+        Register.STATE,
+        Register.ERROR,
+        Register.JOINTS,
+        Register.POSE,
+    )
 )  # chosen: asked for often; servo targets have lines of their own
 
 
@@ -104,9 +112,12 @@ class Emulator:
             answer = self._box.answer(request)
             if request.register not in _QUIET:
                 self._log.write_request(stamp, request.register, request.data)
-            for counts, target in self._box.targets:
+            for counts, target in self._box.planning.targets:
                 self._log.write_target(stamp, target, counts=counts)
-            self._box.targets.clear()
+            self._box.planning.targets.clear()
+            for name, values in self._box.settings:
+                self._log.write_setting(stamp, name, values)
+            self._box.settings.clear()
             self._server.answer(node, answer, stamp + self._faults.answer_delay_ns)
             self._server.flush(stamp)
 
@@ -125,11 +136,9 @@ class Emulator:
             self._report(now_ns)
 
     def _report(self, now_ns: int) -> None:
-        if self._arm.done:
-            for move in self._box.moves[: self._arm.done]:
-                self._server.announce(pack_finish(*move))
-            del self._box.moves[: self._arm.done]
-            self._arm.done = 0
+        for token in self._arm.done:
+            self._server.announce(pack_finish(*token))
+        self._arm.done.clear()
         for port, period in PERIODS.items():
             if now_ns < self._due[port]:
                 continue

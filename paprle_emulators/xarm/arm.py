@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import numpy.typing as npt
 
 from paprle_emulators.xarm.gripper import Gripper
+from paprle_emulators.xarm.kinematics import make_pose, solve
 from paprle_emulators.xarm.models import MODELS
+from paprle_emulators.xarm.motions import KINEMATIC, Motion, MotionError, Token
 from paprle_emulators.xarm.protocol import N_MOST, Mode, State
 
 Vec = npt.NDArray[np.float64]
@@ -16,13 +20,16 @@ LAG = 0.02  # [s] chosen: behind a ramp, 2/ω of a critically damped servo; no f
 _MAX_SPEED = np.pi  # [rad/s] spec: p04robot-specifications
 _BRAKE_TIME = 0.01  # [s] chosen: of the brakes' grip
 _EDGE = np.radians(0.1)  # [rad] spec: SDK, what it lets pass beyond a limit
+_MOST_WAITING = 1024  # spec: SDK, MAX_CMD_NUM
+_POSE_STEPS = 40  # chosen: of the solver for a servo target that is a pose
 _RESOLUTION = 1e-6  # [rad] chosen: an arm nearer than that to its goal has arrived
-_ARRIVED = 1e-3  # [rad] chosen: the arm itself, nearer than that, has arrived
+_ARRIVED = 1e-4  # [rad] chosen: the arm itself, nearer than that, has arrived
 _THRESHOLD = 60.0  # [N·m] chosen: a push at sensitivity 1; a share of it at the others
 _INERTIA = 0.1  # [kg·m²] chosen: of a joint, in the reported torque
 
 ESTOP, ESTOP_INPUT, SERVO_1 = 1, 2, 11  # spec: control box error codes
 COLLISION, JOINT_LIMIT, TOOL_SPEED, TOOL_LOST = 31, 23, 60, 19  # spec: the same
+BUFFER_FULL = 11  # spec: warnings of the control box
 _WITHOUT_POWER = frozenset((1, 2, 3, *range(10, 18), 38))
 """Errors that take the joints' power. chosen: emergency stops and faults of servos."""
 
@@ -37,7 +44,11 @@ class Arm:
         frames: T_base_link, shape (n, 4, 4), [m].
         servo_codes: Status and code of joints.
         push_torque: External, [N·m].
-        done: Ended motions not yet asked for.
+        tool: T_flange_tool, shape (4, 4), [m].
+        top_speed: Of joints, [rad/s].
+        tool_top_speed: Of lines, [m/s]; infinite: as asked for.
+        done: Ended motions whose message is due.
+        refused: Registers that the box refuses, by a fault.
     """
 
     def __init__(self, model: str, q: Vec, gripper: str, lag: float = LAG) -> None:
@@ -55,7 +66,8 @@ class Arm:
         self.q = np.array(q, dtype=np.float64)
         self.gripper = None if gripper == "none" else Gripper(gripper)
         self._omega = 2.0 / lag
-        self._tool: Vec | None = None
+        self.refused: set[int] = set()
+        self._place: Vec | None = None
         self.boot()
 
     def boot(self) -> None:
@@ -70,13 +82,33 @@ class Arm:
         self.sensitivity, self.load = 3, (0.0, 0.0, 0.0, 0.0)
         self.baud = 11  # spec: 2 Mbit/s, as delivered
         self.is_pressed = False
-        self.n_moves, self.done = 0, 0
+        self.tool = np.eye(4)
+        self.top_speed, self.tool_top_speed = _MAX_SPEED, np.inf
+        self.done: list[Token] = []
+        self._plan: deque[Motion] = deque()
+        self._has_begun = False
         self._target, self._reference = self.q.copy(), self.q.copy()
-        self._speed = _MAX_SPEED
-        self._tool = None
+        self._place = None
         self.frames = self.model.compute_frames(self.q)
         if self.gripper is not None:
             self.gripper.disable()
+
+    @property
+    def n_moves(self) -> int:
+        """Planned motions that have not ended."""
+        return len(self._plan)
+
+    @property
+    def pose(self) -> Vec:
+        """T_base_tool, shape (4, 4), [m]."""
+        found: Vec = self.frames[-1] @ self.tool
+        return found
+
+    @property
+    def target_pose(self) -> Vec:
+        """T_base_tool at the newest servo target, shape (4, 4), [m]."""
+        found: Vec = self.model.compute_frames(self._target)[-1] @ self.tool
+        return found
 
     @property
     def can_move(self) -> bool:
@@ -100,18 +132,35 @@ class Arm:
         if not is_inside.all():  # as it is written, NaN is outside
             self.fail(JOINT_LIMIT)
             return False
-        self._target, self._speed = target.copy(), _MAX_SPEED
+        self._target = target.copy()
         return True
 
-    def move(self, target: Vec, speed: float) -> bool:
-        """Go to a place at [rad/s]; return whether it starts."""
+    def servo_pose(self, goal: Vec) -> Vec | None:
+        """Take a target of the tool, (4, 4), [m]; return its joints if it counts."""
+        if not self.can_servo:
+            return None
+        found = solve(self.model, self.tool, goal, self._target, _POSE_STEPS)
+        if found is None:
+            self.fail(KINEMATIC)
+            return None
+        return found if self.servo(found) else None
+
+    def move(self, motion: Motion) -> bool:
+        """Buffer a motion; return whether it counts."""
         if not self.can_move or self.mode is not Mode.POSITION:
             return False
-        self._target = self.model.clip(target)
-        self._speed = min(max(speed, 0.01), _MAX_SPEED)
-        self.n_moves += 1
-        self.state = State.MOVING
+        if len(self._plan) >= _MOST_WAITING:
+            self.warning = BUFFER_FULL
+            return False
+        self._plan.append(motion)
+        if self.state is not State.PAUSED:
+            self.state = State.MOVING
         return True
+
+    def set_tool(self, numbers: Vec) -> None:
+        """Set the tool in the flange, [mm], [rad], and stop."""
+        self.tool, self._place = make_pose(numbers), None
+        self.reset_settings()
 
     def enable(self, joint: int, *, is_on: bool) -> None:
         """Switch a joint's power; 8: all joints."""
@@ -188,11 +237,13 @@ class Arm:
     def step(self) -> None:
         """Advance by a cycle."""
         if self.state is State.MOVING or self.state is State.READY:
-            most = self._speed * PERIOD
-            way = np.clip(self._target - self._reference, -most, most)
-            self._reference += way
-            is_short = np.abs(self._reference - self.q).max() > _ARRIVED
-            self._note_motion(bool(is_short or np.abs(way).max() > _RESOLUTION))
+            before = self._reference.copy()
+            if self._plan:
+                self._follow_plan()
+            else:
+                most = self.top_speed * PERIOD
+                self._reference += np.clip(self._target - before, -most, most)
+            self._note_motion(np.abs(self._reference - before).max() > _RESOLUTION)
         ddq = self._omega**2 * (self._reference - self.q) - 2 * self._omega * self.dq
         free = ~self.is_enabled
         ddq[free] = -self.dq[free] / _BRAKE_TIME
@@ -206,14 +257,34 @@ class Arm:
             self.gripper.step(PERIOD)
 
     def _hold(self) -> None:
+        self._plan.clear()
+        self._has_begun = False
         self._target = self._reference.copy()
 
-    def _note_motion(self, is_moving: bool) -> None:
-        if is_moving:
-            self.state = State.MOVING
-        elif self.state is State.MOVING:
-            self.state = State.READY
-            self.done, self.n_moves = self.done + self.n_moves, 0
+    def _follow_plan(self) -> None:
+        motion, q = self._plan[0], self._reference
+        try:
+            if not self._has_begun:
+                motion.begin(q)
+                self._has_begun = True
+            if not motion.is_done:
+                self._reference = motion.advance(PERIOD, q).copy()
+        except MotionError as err:
+            self.fail(err.code)
+            return
+        self._target = self._reference.copy()
+        if motion.is_done and np.abs(self._reference - self.q).max() < _ARRIVED:
+            self._plan.popleft()
+            self._has_begun = False
+            if motion.token is not None:
+                self.done.append(motion.token)
+
+    def _note_motion(self, has_moved: bool) -> None:
+        if self.state is State.STOPPED:  # an error of the plan
+            return
+        is_short = np.abs(self._reference - self.q).max() > _ARRIVED
+        is_moving = has_moved or is_short or bool(self._plan)
+        self.state = State.MOVING if is_moving else State.READY
 
     def _feel(self, ddq: Vec) -> None:
         drive = self.model.compute_gravity(self.frames) + _INERTIA * ddq
@@ -224,8 +295,8 @@ class Arm:
             self.fail(COLLISION)
 
     def _check_tool_speed(self) -> None:
-        before, self._tool = self._tool, self.frames[-1, :3, 3].copy()
+        before, self._place = self._place, self.pose[:3, 3]
         if before is None or not self.can_servo:
             return
-        if np.linalg.norm(self._tool - before) > self.model.tool_speed * PERIOD:
+        if np.linalg.norm(self._place - before) > self.model.tool_speed * PERIOD:
             self.fail(TOOL_SPEED)

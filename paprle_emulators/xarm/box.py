@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from paprle_emulators.xarm.arm import TOOL_LOST, Arm
+from paprle_emulators.xarm.kinematics import find_numbers, make_pose, solve
+from paprle_emulators.xarm.planning import NotEmulatedError, Planning
 from paprle_emulators.xarm.protocol import (
     CANNOT_MOVE,
     HAS_ERROR,
@@ -21,21 +23,23 @@ from paprle_emulators.xarm.protocol import (
     pack_response,
     unpack_floats,
 )
-from paprle_emulators.xarm.reports import find_pose
 
 VERSION = "v2.5.0"
 _UNKNOWN, _WRONG = 13, 12  # spec: warnings of commands and of their parameters
+_NO_SOLUTION = 14  # spec: the same, of inverse kinematics
+_SOLVER_STEPS = 40  # chosen
+_NO_JOINTS = 28  # spec: SDK, it reads seven joints from any answer
+_LOWEST = 0.01  # [rad/s], [m/s] chosen: of the reduced mode
 _BAUD_WRITE, _BAUD_READ = 0x1A0B, 0x0A0B  # spec: of the RS485 line at the flange
 _HOST = 9  # spec: the number of that line
-_MOVED = struct.pack(">H", 1)  # spec: the parameter of a planned motion's answer
 
 
 class Box:
     """Executes requests.
 
     Attributes:
-        targets: Servo targets, and whether each counts.
-        moves: Transactions and protocols of announced motions.
+        planning: Its requests of motion.
+        settings: Taken settings by name, not yet in the journal.
     """
 
     def __init__(self, arm: Arm, version: str = VERSION) -> None:
@@ -45,16 +49,19 @@ class Box:
         self.version = (
             f"{model.axis},{model.kind},{model.serial},{control_box},{version}"
         )
-        self.targets: list[tuple[bool, tuple[float, ...]]] = []
-        self.moves: list[tuple[int, int]] = []
-        self._feedback = 0
+        self.planning = Planning(arm)
+        self.settings: list[tuple[str, tuple[float, ...]]] = []
+        self._is_reduced, self._reduced = False, [np.inf, np.pi]
         self._takers: Mapping[int, Callable[[Request], bytes | None]] = {
             Register.VERSION: lambda _: self.version.encode().ljust(41, b"\0"),
             Register.SERIAL: lambda _: model.serial.encode().ljust(41, b"\0"),
             Register.STATE: lambda _: bytes((arm.state,)),
             Register.N_COMMANDS: lambda _: struct.pack(">H", arm.n_moves),
             Register.ERROR: lambda _: bytes((arm.error, arm.warning)),
-            Register.POSE: lambda _: pack_floats(find_pose(arm)),
+            Register.POSE: lambda _: pack_floats(find_numbers(arm.pose)),
+            Register.POSE_AXIS: self._tell_axis,
+            Register.INVERSE: self._invert,
+            Register.FORWARD: self._forward,
             Register.TORQUES: lambda _: pack_floats(fill(arm.tau)),
             Register.JOINTS: self._tell_joints,
             Register.ENABLE: self._enable,
@@ -63,14 +70,16 @@ class Box:
             Register.SET_MODE: self._set_mode,
             Register.CLEAN_ERROR: lambda _: self._call(arm.clean_error),
             Register.CLEAN_WARNING: lambda _: self._call(self._clean_warning),
-            Register.MOVE_JOINT: self._move,
-            Register.MOVE_JOINT_BLENDED: self._move,
-            Register.MOVE_HOME: self._move_home,
-            Register.SERVO_JOINT: self._servo,
+            **self.planning.takers,
             Register.COLLISION: self._set_collision,
             Register.TEACHING: lambda _: self._call(arm.reset_settings),
             Register.LOAD: self._set_load,
-            Register.TOOL_OFFSET: lambda _: self._call(arm.reset_settings),
+            Register.TOOL_OFFSET: self._set_tool,
+            Register.WORLD_OFFSET: self._set_world,
+            Register.REDUCED_LINE: lambda r: self._set_reduced(r, 0, 1e-3),
+            Register.REDUCED_JOINT: lambda r: self._set_reduced(r, 1, 1.0),
+            Register.REDUCED_STATE: lambda _: bytes((self._is_reduced,)),
+            Register.REDUCED: self._reduce,
             Register.RS485: self._pass_through,
             Register.TOOL_WRITE: self._write_tool,
             Register.TOOL_READ: self._read_tool,
@@ -82,13 +91,19 @@ class Box:
         taker = self._takers.get(request.register)
         data: bytes | None = b""
         try:
-            if taker is not None:
+            if request.register in self.arm.refused:
+                self.arm.warning, data = _WRONG, None
+            elif taker is not None:
                 data = taker(request)
             elif request.register not in SILENT_SETTINGS:
                 self.arm.warning, data = _UNKNOWN, None
-        except (ValueError, IndexError):
+        except NotEmulatedError:
+            self.arm.warning, data = _UNKNOWN, None
+        except (ValueError, IndexError, struct.error):
             self.arm.warning, data = _WRONG, None
         status = self._find_status() | (INVALID if data is None else 0)
+        if data is None and request.register == Register.INVERSE:
+            data = bytes(_NO_JOINTS)
         return pack_response(request, status, data or b"")
 
     def _find_status(self) -> int:
@@ -123,35 +138,61 @@ class Box:
         if not 0 <= request.data[0] <= 5:
             raise ValueError(f"expected 0 … 5, got {request.data[0]}")
         self.arm.sensitivity = request.data[0]
+        self.settings.append(("sensitivity", (float(self.arm.sensitivity),)))
         return self._call(self.arm.reset_settings)
 
     def _set_load(self, request: Request) -> bytes:
         mass, x, y, z = unpack_floats(request.data, 4)
-        self.arm.load = (mass, x, y, z)
-        return self._call(self.arm.reset_settings)
+        # chosen: the SDK sends it as a command of the buffer, which a box that is not
+        # started drops; its answer says so (bit 4)
+        if self.arm.can_move:
+            self.arm.load = (mass, x, y, z)
+            self.settings.append(("load", self.arm.load))
+        return b""
+
+    def _set_tool(self, request: Request) -> bytes:
+        numbers = _read_pose(request)
+        self.settings.append(("tool", tuple(numbers.tolist())))
+        self.arm.set_tool(numbers)
+        return b""
+
+    def _set_world(self, request: Request) -> bytes:
+        if _read_pose(request).any():
+            raise NotEmulatedError
+        return b""
+
+    def _set_reduced(self, request: Request, which: int, scale: float) -> bytes:
+        self._reduced[which] = max(scale * unpack_floats(request.data, 1)[0], _LOWEST)
+        return self._limit_speeds()
+
+    def _reduce(self, request: Request) -> bytes:
+        self._is_reduced = bool(request.data[0])
+        return self._limit_speeds()
+
+    def _limit_speeds(self) -> bytes:
+        line, joint = self._reduced if self._is_reduced else (np.inf, np.pi)
+        self.arm.tool_top_speed, self.arm.top_speed = line, min(joint, np.pi)
+        return b""
 
     def _set_feedback(self, request: Request) -> bytes:
-        self._feedback = request.data[0]
+        self.planning.has_feedback = bool(request.data[0])
         return b""
 
-    def _servo(self, request: Request) -> bytes:
-        values = unpack_floats(request.data, 7)
-        is_taken = self.arm.servo(np.array(values[: self.arm.n]))
-        self.targets.append((is_taken, values[: self.arm.n]))
-        return b""
+    def _tell_axis(self, _: Request) -> bytes:
+        return pack_floats(find_numbers(self.arm.pose, is_axis_angle=True))
 
-    def _move(self, request: Request) -> bytes:
-        *joints, speed = unpack_floats(request.data, 8)
-        return self._start(request, np.array(joints[: self.arm.n]), speed)
+    def _forward(self, request: Request) -> bytes:
+        q = np.array(unpack_floats(request.data, 7)[: self.arm.n])
+        pose = self.arm.model.compute_frames(q)[-1] @ self.arm.tool
+        return pack_floats(find_numbers(pose))
 
-    def _move_home(self, request: Request) -> bytes:
-        speed = unpack_floats(request.data, 1)[0]
-        return self._start(request, np.zeros(self.arm.n), speed)
-
-    def _start(self, request: Request, target: np.ndarray, speed: float) -> bytes:
-        if self.arm.move(target, speed) and self._feedback:
-            self.moves.append((request.transaction, request.protocol))
-        return _MOVED
+    def _invert(self, request: Request) -> bytes | None:
+        arm, goal = self.arm, make_pose(_read_pose(request))
+        q = solve(arm.model, arm.tool, goal, arm.q, _SOLVER_STEPS)
+        if q is None:
+            arm.warning = _NO_SOLUTION
+            return None
+        return pack_floats(fill(q))
 
     def _tell_joints(self, request: Request) -> bytes:
         n = request.data[0] & 0x0F if request.data else 1
@@ -174,3 +215,10 @@ class Box:
     def _read_tool(self, request: Request) -> bytes:
         address = struct.unpack_from(">H", request.data, 1)[0]
         return struct.pack(">i", self.arm.baud if address == _BAUD_READ else 0)
+
+
+def _read_pose(request: Request) -> np.ndarray:
+    numbers = np.array(unpack_floats(request.data, 6))
+    if not np.isfinite(numbers).all():
+        raise ValueError("expected six finite numbers")
+    return numbers

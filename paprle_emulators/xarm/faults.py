@@ -59,6 +59,7 @@ class Faults:
             "lean": self._lean,
             "gripper": self._hurt_gripper,
             "block": self._block,
+            "refuse": lambda register: arm.refused.add(int(register)),
         }
         self._end_link_faults()
 
@@ -116,6 +117,7 @@ class Faults:
     def _clear(self) -> None:
         self._end_link_faults()
         self.arm.push_torque[:] = 0.0
+        self.arm.refused.clear()
         self.arm.temperatures = [35] * len(self.arm.temperatures)
         if self.arm.gripper is not None:
             self.arm.gripper.obstacle = None

@@ -4,6 +4,8 @@ Stamps are monotonic, [ns].
 
     rx,STAMP,REGISTER,HEX              a request, other than servo targets and queries
     servo,STAMP,COUNTS,q1,…,qn         a servo target, and whether it counts  [rad]
+    set,STAMP,NAME,x1,…                a setting that the box took: load [kg], [mm];
+                                       sensitivity; tool [mm], [rad]
     arm,STAMP,MODE,STATE,ERROR,POWERED,GRIPPER,q1,…,qn,dq1,…,dqn   once a cycle
     fault,STAMP,JSON                   an order from standard input
 """
@@ -40,6 +42,13 @@ class Journal:
         numbers = ",".join(f"{x:.9g}" for x in target)
         self._write(f"servo,{stamp_ns},{int(counts)},{numbers}")
 
+    def write_setting(
+        self, stamp_ns: int, name: str, values: tuple[float, ...]
+    ) -> None:
+        """Write a setting."""
+        numbers = ",".join(f"{x:.9g}" for x in values)
+        self._write(f"set,{stamp_ns},{name},{numbers}")
+
     def write_arm(self, stamp_ns: int, arm: Arm) -> None:
         """Write and flush the arm's state."""
         gripper = 0.0 if arm.gripper is None else arm.gripper.position
@@ -60,7 +69,7 @@ class Journal:
 
 @dataclass(frozen=True)
 class Record:
-    """A journal read back: K requests, N targets and M states of n joints.
+    """A journal read back: K requests, N targets, M states of n joints.
 
     Attributes:
         registers: Shape (K,).
@@ -73,6 +82,7 @@ class Record:
         dq: Shape (M, n), [rad/s].
         gripper: Shape (M,), [pulses].
         flags: Mode, state, error, power of all joints, shape (M, 4).
+        settings: Stamp, [ns], name and values of taken settings, in order.
     """
 
     registers: Stamps
@@ -85,6 +95,12 @@ class Record:
     dq: Vec
     gripper: Vec
     flags: Stamps
+    settings: tuple[tuple[int, str, tuple[float, ...]], ...]
+
+    def find_setting(self, name: str) -> tuple[float, ...] | None:
+        """Return the newest values of a setting, or None."""
+        found = [values for _, key, values in self.settings if key == name]
+        return found[-1] if found else None
 
 
 def read_journal(path: Path) -> Record:
@@ -108,6 +124,11 @@ def read_journal(path: Path) -> Record:
         dq=numbers[:, 1 + n :] if n else np.zeros((0, 0)),
         gripper=numbers[:, 0] if n else np.zeros(0),
         flags=np.array([[int(x) for x in w[2:6]] for w in arm], dtype=np.int64),
+        settings=tuple(
+            (int(w[1]), w[2], tuple(float(x) for x in w[3:]))
+            for w in lines
+            if w[0] == "set"
+        ),
     )
 
 

@@ -35,17 +35,33 @@ class Register(IntEnum):
     CLEAN_WARNING = 17
     BRAKE = 18
     SET_MODE = 19
+    MOVE_LINE = 21
+    MOVE_LINE_BLENDED = 22
     MOVE_JOINT = 23
     MOVE_JOINT_BLENDED = 24
     MOVE_HOME = 25
+    PAUSE = 26
+    MOVE_LINE_TOOL = 28
     SERVO_JOINT = 29
-    TOOL_OFFSET = 34
+    SERVO_POSE = 30
+    TOOL_OFFSET = 35
     LOAD = 36
     COLLISION = 37
     TEACHING = 38
     POSE = 41
     JOINTS = 42
+    INVERSE = 43
+    FORWARD = 44
+    REDUCED_LINE = 47
+    REDUCED_JOINT = 48
+    REDUCED_STATE = 49
+    REDUCED = 50
     TORQUES = 55
+    WORLD_OFFSET = 73
+    MOVE_RELATIVE = 83
+    POSE_AXIS = 91
+    MOVE_LINE_AXIS = 92
+    SERVO_POSE_AXIS = 93
     RS485 = 124
     TOOL_WRITE = 127
     TOOL_READ = 128
@@ -53,7 +69,7 @@ class Register(IntEnum):
 
 
 SILENT_SETTINGS = frozenset(
-    (5, 31, 32, 33, 39, 40, 51, 56, 60, 66, 73, 74, 77, 78, 123, 253)
+    (5, 31, 32, 33, 34, 39, 40, 51, 56, 60, 66, 74, 77, 78, 123, 253)
 )
 """Registers that are taken and change nothing here."""
 

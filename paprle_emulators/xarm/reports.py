@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-import numpy as np
-
 from paprle_emulators.xarm.arm import Arm
+from paprle_emulators.xarm.kinematics import find_numbers
 from paprle_emulators.xarm.protocol import (
     NORMAL,
     REAL,
@@ -48,12 +47,12 @@ def _pack_state(arm: Arm) -> bytes:
 
 
 def _pack_real(arm: Arm) -> bytes:
-    numbers = fill(arm.q) + find_pose(arm) + fill(arm.tau)
+    numbers = fill(arm.q) + find_numbers(arm.pose) + fill(arm.tau)
     return _pack_state(arm) + pack_floats(numbers)
 
 
 def _pack_realtime(arm: Arm, now_ns: int) -> bytes:
-    zeros, pose = [0.0] * 7, find_pose(arm)
+    zeros, pose = [0.0] * 7, find_numbers(arm.pose)
     actual = fill(arm.q) + fill(arm.dq) + zeros
     numbers = actual * 2 + fill(_AMPERES_PER_TORQUE * arm.tau) + fill(arm.tau)
     tool = [0.0] * 42 + pose + [0.0] * 6 + pose
@@ -64,7 +63,7 @@ def _pack_realtime(arm: Arm, now_ns: int) -> bytes:
 def _pack_condition(arm: Arm) -> bytes:
     bits = sum(1 << i for i in range(arm.n) if arm.is_enabled[i])
     codes = bytes((bits, bits, arm.error, arm.warning))
-    numbers = pack_floats([0.0] * 6 + list(arm.load))
+    numbers = pack_floats(find_numbers(arm.tool) + list(arm.load))
     return codes + numbers + bytes((arm.sensitivity, 3)) + pack_floats((0, 0, -1))
 
 
@@ -81,14 +80,3 @@ def _pack_details(arm: Arm, version: str) -> bytes:
     amperes = pack_floats(fill(_AMPERES_PER_TORQUE * arm.tau))
     name = version.encode("ascii")[:29].ljust(30, b"\0")
     return ids + name + plans + codes + heat + speeds + rest + volts + amperes
-
-
-def find_pose(arm: Arm) -> list[float]:
-    """Return the flange's place [mm] and roll, pitch, yaw [rad]."""
-    pose = arm.frames[-1]
-    pitch = math.asin(float(np.clip(-pose[2, 0], -1.0, 1.0)))
-    roll, yaw = (
-        math.atan2(pose[2, 1], pose[2, 2]),
-        math.atan2(pose[1, 0], pose[0, 0]),
-    )
-    return [*(1e3 * pose[:3, 3]).tolist(), roll, pitch, yaw]

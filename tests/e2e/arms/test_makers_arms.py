@@ -41,7 +41,6 @@ PAIRS = [
 BUSY = "gate.state_latch_after=1.0"  # a busy machine brings states late
 HAND = "grasp_all:25,sines:75,end:20"
 FAST = 0.05  # [rad/s]
-LATE = 0.025  # [s] chosen: five periods
 
 
 def write_hand(folder):
@@ -104,6 +103,5 @@ def check(arm):
     assert all(one.is_ok for one in verdicts), [str(one) for one in verdicts]
     moving = t_ns[speeds > FAST]
     assert np.ptp(moving) > 40e9, "it moved for most of the minute"
-    gaps = np.diff(arrived.t_ns) * 1e-9
-    assert np.mean(gaps > LATE) < 2e-3, f"{np.sum(gaps > LATE)} goals late"
+    assert arm.find_late(arrived) == ""
     assert speeds[t_ns > t_ns[-1] - 1e8].max() < FAST, "at rest at the end"

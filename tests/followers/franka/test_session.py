@@ -6,9 +6,20 @@ import time
 
 import numpy as np
 import pytest
-from franka_rig import EmulatedFranka, find_rest, judge_motion, wait_until
+from franka_rig import (
+    PUNCTUAL,
+    EmulatedFranka,
+    find_late,
+    find_punctuality,
+    find_rest,
+    judge_motion,
+    wait_until,
+)
+from piper_rig import RealClock, load
 from running import RunningSession
 
+from paprle.followers.franka.config import FrankaConfig
+from paprle.followers.franka.follower import FrankaFollower
 from paprle_emulators.franka.protocol import Mode
 
 pytest.importorskip("pylibfranka")
@@ -105,3 +116,33 @@ def test_a_minute_is_within_the_limits_and_ends_in_order(start):
     assert verdict.is_ok, verdict
     assert record.flags[-1, 1] == Mode.IDLE
     assert (record.flags[:, 3] == -1).all(), "no error"
+
+
+@pytest.fixture
+def punctual(tmp_path):
+    """Skip where this computer cannot hold 1 kHz, as ``paprle doctor`` measures it."""
+    arm = EmulatedFranka(tmp_path, ideal=False)
+    try:
+        follower = FrankaFollower(FrankaConfig(host=arm.host), load("fr3"), RealClock())
+        *_, (is_steady, words) = follower.diagnose()
+    finally:
+        arm.end()
+    if not is_steady:
+        pytest.skip(words)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(200)
+@pytest.mark.usefixtures("punctual")
+def test_a_unit_that_does_not_wait_gets_its_commands_in_time(start):
+    arm, session = start(ideal=False)
+
+    time.sleep(20.0)
+    assert session.process.poll() is None, session.text()
+    session.process.terminate()
+    session.wait_gone()
+
+    record = arm.read()
+    assert find_late(record) == ""
+    assert find_punctuality(record).worst >= 1.0 - 5 * (1.0 - PUNCTUAL)
+    assert judge_motion(record).is_ok

@@ -197,7 +197,7 @@ def test_gravity_is_the_gradient_of_the_potential(model):
 
 def test_every_fault_is_known_and_a_wrong_one_is_explained():
     faults = Faults(make_arm())
-    arguments = {"error": {"code": 31}}
+    arguments = {"error": {"code": 31}, "refuse": {"register": 36}}
 
     for name in faults.names:
         faults.apply(0, {"fault": name, **arguments.get(name, {})})

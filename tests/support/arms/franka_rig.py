@@ -29,6 +29,9 @@ ORACLE = np.array(
     ]
 )
 A, J = 10.0, 5000.0  # [rad/s²], [rad/s³]
+RATED = 100  # spec: robot_state.h, cycles of control_command_success_rate
+PUNCTUAL = 0.98  # chosen: share of cycles with a command
+LONGEST_GAP = 0.02  # [s] spec: FCI documentation, the twentieth lost command stops it
 
 
 class EmulatedFranka:
@@ -110,6 +113,49 @@ def judge_motion(record: Record) -> Verdict:
         ddq=float(np.abs(ddq).max() / A),
         dddq=float(np.abs(dddq).max() / J),
         n=int(is_judged.sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Punctuality:
+    """Arrival of commands at the unit during motion.
+
+    Attributes:
+        share: Cycles of motion with a command, 0 … 1.
+        worst: The least of ``control_command_success_rate``, over 100 cycles.
+        gap: The longest between two commands of a motion, [s].
+    """
+
+    share: float
+    worst: float
+    gap: float
+
+
+def find_punctuality(record: Record) -> Punctuality:
+    """Judge the stamps of packets, whatever the unit's own cycles did meanwhile."""
+    is_moving = record.flags[:, 1] == Mode.MOVE
+    has_command = (record.flags[is_moving, 2] == 0).astype(np.float64)
+    if len(has_command) < RATED:
+        return Punctuality(0.0, 0.0, 0.0)
+    rates = np.convolve(has_command, np.full(RATED, 1.0 / RATED), "valid")
+    starts = record.state_stamps[1:][np.diff(is_moving.astype(int)) == 1]
+    gaps = np.diff(record.stamps) * 1e-9
+    between = np.searchsorted(starts, record.stamps, "right")
+    return Punctuality(
+        share=float(has_command.mean()),
+        worst=float(rates.min()),
+        gap=float(gaps[np.diff(between) == 0].max(initial=0.0)),
+    )
+
+
+def find_late(record: Record) -> str:
+    """Return why commands were not on time, or ""."""
+    found = find_punctuality(record)
+    if found.share >= PUNCTUAL and found.gap <= LONGEST_GAP:
+        return ""
+    return (
+        f"expected commands in {PUNCTUAL:.0%} of cycles and gaps of at most "
+        f"{1e3 * LONGEST_GAP:g} ms, got {found.share:.1%} and {1e3 * found.gap:.1f} ms"
     )
 
 

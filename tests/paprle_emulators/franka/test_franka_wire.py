@@ -1,0 +1,185 @@
+"""The emulated unit's bytes beside the maker's SDK and a decoder of somebody else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+from paprle.hardware.franka import messages, worker
+from paprle_emulators.franka import protocol as p
+from paprle_emulators.franka.arm import Arm
+from paprle_emulators.franka.models import HOME
+from paprle_emulators.franka.protocol import Error, Mode
+from paprle_emulators.franka.server import Server
+from paprle_emulators.franka.unit import Unit
+
+sdk = pytest.importorskip("pylibfranka")
+
+ADDRESS = "127.31.7.7"  # chosen: of no other emulator
+HELD = 8  # chosen: states with one error each, so that the SDK takes one of them
+NAMES = {
+    Error.JOINT_POSITION_LIMITS: "joint_position_limits_violation",
+    Error.SELF_COLLISION: "self_collision_avoidance_violation",
+    Error.JOINT_VELOCITY: "joint_velocity_violation",
+    Error.JOINT_REFLEX: "joint_reflex",
+    Error.CARTESIAN_REFLEX: "cartesian_reflex",
+    Error.START_POSE: "joint_position_motion_generator_start_pose_invalid",
+    Error.MOTION_POSITION_LIMITS: "joint_motion_generator_position_limits_violation",
+    Error.MOTION_VELOCITY_LIMITS: "joint_motion_generator_velocity_limits_violation",
+    Error.MOTION_VELOCITY_DISCONTINUITY: (
+        "joint_motion_generator_velocity_discontinuity"
+    ),
+    Error.MOTION_ACCELERATION_DISCONTINUITY: (
+        "joint_motion_generator_acceleration_discontinuity"
+    ),
+    Error.COMMUNICATION: "communication_constraints_violation",
+    Error.POWER_LIMIT: "power_limit_violation",
+    Error.TAU_J_RANGE: "tau_j_range_violation",
+}
+
+
+class TappedUnit:
+    """The emulator's parts in a thread, whose states and packets a test chooses.
+
+    Attributes:
+        packets: Commands as they came.
+    """
+
+    def __init__(self, change=None):
+        self.arm = Arm(np.array(HOME))
+        self.packets: list[bytes] = []
+        self._change, self._must_end = change, False
+        self._unit, self._server = Unit(self.arm), Server(ADDRESS, has_hand=False)
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self):
+        self._server.listen()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._must_end = True
+        self._thread.join()
+        self._server.leave()
+
+    def _run(self):
+        message, command = 0, None
+        while not self._must_end:
+            requests, packets = self._server.receive(0.001)
+            for request in requests:
+                for answer in self._unit.answer(request):
+                    self._server.answer(p.ROBOT_PORT, answer)
+            self.packets += packets
+            for data in packets:
+                command = p.unpack_command(data)
+            if not self._server.has_client(p.ROBOT_PORT):
+                continue
+            if self.arm.mode is Mode.MOVE and command is not None:
+                self.arm.step(command.q)
+                if command.is_last:
+                    for answer in self._unit.finish():
+                        self._server.answer(p.ROBOT_PORT, answer)
+                command = None
+            message += 1
+            if self._change is not None:
+                self._change(self.arm, message)
+            self._server.send_state(p.ROBOT_PORT, self._unit.pack_state(message))
+
+
+def run_client(text):
+    """Run a client of the SDK to its end; return its JSON."""
+    begin = f"""
+        import json, pylibfranka as sdk
+        robot = sdk.Robot({ADDRESS!r}, sdk.RealtimeConfig.kIgnore)
+    """
+    script = textwrap.dedent(begin) + textwrap.dedent(text)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def find_names():
+    return {name for name in dir(sdk.Errors) if not name.startswith("_")}
+
+
+@pytest.mark.process
+@pytest.mark.long
+def test_every_error_bit_has_the_name_that_the_sdk_gives_it():
+    def change(arm, message):
+        arm.errors = bytearray(p.N_ERRORS)
+        arm.errors[message // HELD % p.N_ERRORS] = 1
+
+    with TappedUnit(change):
+        said = run_client(
+            f"""
+            found = {{}}
+            names = [n for n in dir(sdk.Errors) if not n.startswith("_")]
+            for _ in range({4 * HELD * p.N_ERRORS}):
+                state = robot.read_once()
+                errors = state.current_errors
+                bit = round(1e3 * state.time.to_sec()) // {HELD} % {p.N_ERRORS}
+                found[bit] = [n for n in names if getattr(errors, n) is True]
+                if len(found) == {p.N_ERRORS}:
+                    break
+            print(json.dumps(found))
+            """
+        )
+
+    assert {len(names) for names in said.values()} == {1}, "a bit is one error"
+    found = {int(bit): names[0] for bit, names in said.items()}
+    assert set(found.values()) == find_names(), "all errors of the SDK, once each"
+    assert {error: found[error] for error in Error} == NAMES
+
+
+def test_robot_modes_are_those_of_the_sdk():
+    theirs = {name: int(mode) for name, mode in sdk.RobotMode.__members__.items()}
+
+    assert {name: int(mode) for name, mode in worker._MODES.items()} == theirs
+    assert {mode.name: int(mode) for mode in messages.Mode} == {
+        mode.name: int(mode) for mode in Mode
+    }
+
+
+@pytest.mark.process
+@pytest.mark.long
+def test_another_decoder_reads_our_commands_as_the_emulator_does():
+    """``franky-sim`` on PyPI is a simulator that others wrote from the protocol."""
+    theirs = pytest.importorskip("franky_sim.franka_robot_protocol").UDPCommand
+    with TappedUnit() as unit:
+        run_client(
+            """
+            motion = robot.start_joint_position_control(
+                sdk.ControllerMode.JointImpedance)
+            state, _ = motion.readOnce()
+            begin = list(state.q_d)
+            for k in range(50):
+                command = sdk.JointPositions([x + 1e-9 * k for x in begin])
+                command.motion_finished = k == 49
+                motion.writeOnce(command)
+                if k < 49:
+                    motion.readOnce()
+            print(json.dumps(begin))
+            """
+        )
+        packets = list(unit.packets)
+
+    assert len(packets) >= 50
+    for data in packets:
+        ours, other = p.unpack_command(data), theirs.from_bytes(data)
+        assert theirs.STRUCT.size == len(data) == p.COMMAND_SIZE
+        assert ours.message_id == other.message_id
+        assert ours.q == pytest.approx(other.q_c, abs=0)
+        assert ours.is_last == other.motion_generation_finished
+    assert ours.is_last
