@@ -31,6 +31,7 @@ class Told:
         contact: From the command, 0 … 1.
         limit: Nearness of limits, 0 … 1.
         clearance: 1 on avoidance.
+        is_recorded: An episode is being recorded.
     """
 
     state: str = "INIT"
@@ -39,6 +40,7 @@ class Told:
     contact: float = 0.0
     limit: float = 0.0
     clearance: float = 0.0
+    is_recorded: bool = False
 
 
 class Conversation:
@@ -122,4 +124,5 @@ class Conversation:
             round_trip=None if best is None else round(2e-6 * best.bound_ns, 1),
             jumps=device.n_jumps,
             ending=round(device.end_sign.share, 2),
+            recorded=told.is_recorded,
         )

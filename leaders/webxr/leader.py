@@ -112,6 +112,7 @@ class Webxr(Leader):
                 state=feedback.state.name,
                 drives=feedback.is_engaged if drives is None else any(drives),
                 rumble=feedback.rumble,
+                is_recorded=feedback.is_recorded,
                 **feedback.cues._asdict(),
             )
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ _WORDS: Mapping[SessionState, tuple[str, str]] = {
 }
 """Name of each state, and the behaviour of the robot in it."""
 _LET_GO = "Let go, or move back."
+_FIRST = re.compile(r"\w+ \(([^()]*)\)")  # of what the gate latched: name (cause)
 _RELEASE = (
     "See what stopped it, and that the robot may move.",
     "Let go of every dead-man.",
@@ -66,6 +68,7 @@ class Shown:
             "does": does,
             "gate": view.gate_state.name,
             "latched": view.latched,
+            "cause": describe_hold(view),
             "release": list(_RELEASE) if is_stopped else [],
             "far": "" if view.mirror is None else describe_mirror(view.mirror),
             "acts": list(view.reasons) if view.is_engaged else [],
@@ -133,9 +136,14 @@ class Shown:
         return self._free
 
 
+def name_state(state: SessionState) -> str:
+    """Return the page's word of a state."""
+    return _WORDS[state][0]
+
+
 def _describe_state(view: SessionView) -> tuple[str, str]:
     word, does = _WORDS[view.state]
-    standing = describe_hold(view)
+    standing = _find_standing(view)
     if not standing:
         return word, does
     if view.news.get("is_still"):
@@ -144,10 +152,20 @@ def _describe_state(view: SessionView) -> tuple[str, str]:
 
 
 def describe_hold(view: SessionView) -> str:
-    """Return an engaged hold's reason."""
+    """Return the first reason of a hold or a stop, one sentence, or ""."""
+    return _find_standing(view) or _name_cause(view.latched)
+
+
+def _find_standing(view: SessionView) -> str:
     if view.state is not SessionState.ENGAGED:
         return ""
-    return "; ".join(view.news.get("standing", ()))
+    standing: str = next(iter(view.news.get("standing", ())), "")
+    return standing
+
+
+def _name_cause(latched: str) -> str:
+    found = _FIRST.match(latched)
+    return found[1] if found else latched.partition(";")[0]
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:

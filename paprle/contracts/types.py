@@ -255,6 +255,7 @@ class Feedback:
         rumble: Flicker-free amplitude of all cues, 0 … 1.
         touch: Of contact.
         warning: Of limits and clearance.
+        is_recorded: An episode is being recorded; False from another host.
     """
 
     stamp_ns: int
@@ -270,6 +271,7 @@ class Feedback:
     n_keeps: int = 0
     n_plays: int = 0
     n_cues: int = 0
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

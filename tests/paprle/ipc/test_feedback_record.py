@@ -33,6 +33,18 @@ def test_a_leader_is_engaged_while_one_of_its_own_limbs_drives(driver, left, bot
         assert (heard.stamp_ns, heard.state, heard.episode) == (7, said.state, 3)
 
 
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_leader_knows_of_a_recording(is_recorded):
+    said = Feedback(
+        stamp_ns=7, state=SessionState.ENGAGED, episode=3, is_engaged=True,
+        is_recorded=is_recorded,
+    )  # fmt: skip
+
+    heard = unpack_feedback(pack_feedback(said, np.array([0])), ROWS["left"])
+
+    assert heard.is_recorded is is_recorded
+
+
 def test_nobody_is_engaged_while_the_session_is_not():
     said = Feedback(stamp_ns=7, state=SessionState.WAITING, episode=0, is_engaged=False)
 
