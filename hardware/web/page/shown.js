@@ -39,7 +39,7 @@ export function show(status, source, isHeld) {
   $("state").textContent = word;
   $("state").dataset.kind = kind;
   $("rec").hidden = !status.recorded;
-  $("next").textContent = state === "WAITING" ? "Go home" : "End episode";
+  $("next").textContent = state === "WAITING" ? "Go home" : "End";
   $("next").disabled = $("discard").disabled = VAIN.includes(state);
   const start = kind === "off" ? advice : "Start AR, then hold the button.";
   $("advice").textContent = source === null ? refusal || start : advice;

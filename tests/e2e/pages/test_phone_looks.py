@@ -41,7 +41,8 @@ def page(station):
 
 
 def show(station, page, state):
-    station.tell(Told(state=state.name, drives=state is SessionState.ENGAGED))
+    drives = state is SessionState.ENGAGED
+    station.tell(Told(state=state.name, drives=drives, is_recorded=drives))
     word = re.compile(f"^{name_state(state)}$")
     page.locator("#state", has_text=word).wait_for(timeout=10_000)
     page.wait_for_timeout(120)  # [ms] two messages: homes have one word
@@ -49,6 +50,7 @@ def show(station, page, state):
 
 @pytest.mark.parametrize("has_pads", [False, True], ids=["begin", "pads"])
 def test_every_state_can_be_read_and_pressed(station, page, has_pads, tmp_path):
+    page.reload()
     if has_pads:
         page.locator("#touch").click()
     found = {}

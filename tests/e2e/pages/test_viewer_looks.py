@@ -9,17 +9,7 @@ from films_page import serve_films
 from operator_page import find_pictures
 from page_judge import SIZES, judge_page
 
-pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(240)]
-
-LOOKS = [
-    pytest.param(
-        size,
-        scheme,
-        marks=[] if (size, scheme) == ("phone", "light") else pytest.mark.nightly,
-    )
-    for size in SIZES
-    for scheme in ("light", "dark")
-]
+pytestmark = [pytest.mark.nightly, pytest.mark.process, pytest.mark.timeout(240)]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +20,8 @@ def address(tmp_path_factory):
         yield made
 
 
-@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
 def test_the_viewer_can_be_read_and_pressed(address, size, scheme, tmp_path):
     width, height, is_touch = SIZES[size]
     how = {"color_scheme": scheme, "has_touch": is_touch, "is_mobile": is_touch}
