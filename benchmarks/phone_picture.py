@@ -51,13 +51,13 @@ def main(words: Sequence[str]) -> None:
 
 def take_pictures(station: Station, page: Page) -> Sequence[Image.Image]:
     """Return screenshots of three states."""
-    pictures = [shoot(station, page, Told(state="WAITING"), "ready")]
+    pictures = [shoot(station, page, Told(state="WAITING"), "Ready")]
     page.locator("#touch").click()
     page.locator("#hold").hover()
     page.mouse.down()
-    pictures.append(shoot(station, page, DRIVING, "driving"))
+    pictures.append(shoot(station, page, DRIVING, "Driving"))
     page.mouse.up()
-    pictures.append(shoot(station, page, Told(state="STOPPED"), "stopped"))
+    pictures.append(shoot(station, page, Told(state="STOPPED"), "Stopped"))
     return pictures
 
 

@@ -32,6 +32,7 @@ class Told:
         limit: Nearness of limits, 0 … 1.
         clearance: 1 on avoidance.
         standing: Reason that the robot stands although it is asked to move.
+        is_recorded: An episode is being recorded.
     """
 
     state: str = "INIT"
@@ -41,6 +42,7 @@ class Told:
     limit: float = 0.0
     clearance: float = 0.0
     standing: str = ""
+    is_recorded: bool = False
 
 
 class Conversation:
@@ -125,4 +127,5 @@ class Conversation:
             round_trip=None if best is None else round(2e-6 * best.bound_ns, 1),
             jumps=device.n_jumps,
             ending=round(device.end_sign.share, 2),
+            recorded=told.is_recorded,
         )

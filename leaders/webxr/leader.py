@@ -113,6 +113,7 @@ class Webxr(Leader):
                 drives=feedback.is_engaged if drives is None else any(drives),
                 rumble=feedback.rumble,
                 standing=feedback.standing,
+                is_recorded=feedback.is_recorded,
                 **feedback.cues._asdict(),
             )
         )

@@ -17,6 +17,7 @@ from paprle.contracts.proximity import Near
 from paprle.contracts.reality_levels import EVERYTHING, Parts
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.observers.view.drawing import palette
 from paprle.observers.view.drawing.bodies import Color, Robot
 from paprle.observers.view.drawing.cues import Cues
 from paprle.observers.view.drawing.drag_arrows import Carried
@@ -29,10 +30,6 @@ from paprle.observers.view.drawing.surroundings import Surroundings
 from paprle.observers.view.panel import Panel
 from paprle.observers.view.thumbnails import Album
 
-_GHOST: Color = (70, 130, 255)
-_PREDICTED: Color = (47, 163, 107)
-_GHOST_OPACITY = 0.45  # chosen: the robot is seen through it
-_TRAIL: Color = (255, 122, 26)
 _LINES: Color = (140, 148, 160)  # chosen: seen on white, and on a dark page
 _CELL, _SECTION = 0.1, 0.5  # [m] chosen: a hand, and an arm's reach
 _STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
@@ -92,7 +89,7 @@ class Scene:
         self._add_floor(self._around.lowest)
         self._shapes = dict(self._around.shapes)
         self._real = self._add_robot("/robot", 1.0, None)
-        self._ghost = self._add_robot("/ghost", _GHOST_OPACITY, _GHOST)
+        self._ghost = self._add_robot("/ghost", palette.GHOST_OPACITY, palette.GHOST)
         self._nearness = Nearness(self._server, self._shapes)
         self._forces = Forces(self._server, robot, info.limbs)
         self._held = HeldReason(self._server, robot, info)
@@ -185,7 +182,9 @@ class Scene:
     def show_predicted(self, q: Vec) -> None:
         """Move the predicted robot to q (n,)."""
         if not self._predicted:
-            self._predicted = self._add_robot("/predicted", _GHOST_OPACITY, _PREDICTED)
+            self._predicted = self._add_robot(
+                "/predicted", palette.GHOST_OPACITY, palette.PREDICTED
+            )
         with self._server.atomic():
             poses = self._robot.move(q)
             for joint, handle in self._predicted.items():
@@ -302,7 +301,7 @@ class _Trail:
         self._line = server.scene.add_line_segments(
             name,
             np.zeros((1, 2, 3), dtype=np.float32),
-            _TRAIL,
+            palette.TRAIL,
             thickness=_TRAIL_WIDTH,
             visible=False,
         )

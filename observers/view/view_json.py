@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from paprle.observers.view.mirrored import describe_mirror
 
 _SPACE_EVERY = 5.0  # [s] chosen: a disk fills in minutes
 _LET_GO = "Let go, or move back."
+_FIRST = re.compile(r"\w+ \(([^()]*)\)")  # of what the gate latched: name (cause)
 _RELEASE = (
     "See what stopped it, and that the robot may move.",
     "Let go of every dead-man.",
@@ -54,6 +56,7 @@ class Shown:
             "does": does,
             "gate": view.gate_state.name,
             "latched": view.latched,
+            "cause": describe_hold(view),
             "release": list(_RELEASE) if is_stopped else [],
             "far": "" if view.mirror is None else describe_mirror(view.mirror),
             "acts": list(view.reasons) if view.is_engaged else [],
@@ -121,9 +124,14 @@ class Shown:
         return self._free
 
 
+def name_state(state: SessionState) -> str:
+    """Return the page's word of a state."""
+    return STATE_WORDS[state][0]
+
+
 def _describe_state(view: SessionView) -> tuple[str, str]:
     word, does = STATE_WORDS[view.state]
-    standing = describe_hold(view)
+    standing = _find_standing(view)
     if not standing:
         return word, does
     if view.news.get("is_still"):
@@ -132,10 +140,20 @@ def _describe_state(view: SessionView) -> tuple[str, str]:
 
 
 def describe_hold(view: SessionView) -> str:
-    """Return an engaged hold's reason."""
+    """Return the first reason of a hold or a stop, one sentence, or ""."""
+    return _find_standing(view) or _name_cause(view.latched)
+
+
+def _find_standing(view: SessionView) -> str:
     if view.state is not SessionState.ENGAGED:
         return ""
-    return "; ".join(view.news.get("standing", ()))
+    standing: str = next(iter(view.news.get("standing", ())), "")
+    return standing
+
+
+def _name_cause(latched: str) -> str:
+    found = _FIRST.match(latched)
+    return found[1] if found else latched.partition(";")[0]
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:

@@ -259,6 +259,7 @@ class Feedback:
         touch: Of contact.
         warning: Of limits and clearance.
         standing: Reason that the robot stands although it is asked to move.
+        is_recorded: An episode is being recorded; False from another host.
     """
 
     stamp_ns: int
@@ -275,6 +276,7 @@ class Feedback:
     n_plays: int = 0
     n_cues: int = 0
     standing: str = ""
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

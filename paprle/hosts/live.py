@@ -230,9 +230,9 @@ class LiveSession:
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
             self._anchors = anchors
-        self._children.box("feedback").write(
-            pack_feedback(feedback, self.core.motion.driver)
-        )
+        record = pack_feedback(feedback, self.core.motion.driver)
+        record["is_recorded"] = self._recording.is_recording
+        self._children.box("feedback").write(record)
 
     def _watch(self) -> None:
         self._take_reports()

@@ -24,6 +24,7 @@ def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
             ("state", "i4"),
             ("episode", "i4"),
             ("is_engaged", "?"),
+            ("is_recorded", "?"),
             ("asked", "u4", (2,)),  # counters of keep and play
             ("n_cues", "u4"),
             ("standing", f"S{MOST_WORDS}"),
@@ -39,7 +40,7 @@ def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
     record["state"] = feedback.state
     record["is_engaged"], record["driver"] = feedback.is_engaged, driver
     record["asked"] = feedback.n_keeps, feedback.n_plays
-    record["n_cues"] = feedback.n_cues
+    record["n_cues"], record["is_recorded"] = feedback.n_cues, feedback.is_recorded
     if feedback.standing:
         record["standing"] = feedback.standing.encode()[:MOST_WORDS]
     return record
@@ -56,6 +57,7 @@ def unpack_feedback(record: Record, rows: range) -> Feedback:
         n_plays=int(record["asked"][1]),
         n_cues=int(record["n_cues"]),
         standing=record["standing"].item().decode(errors="ignore"),
+        is_recorded=bool(record["is_recorded"]),
     )
     return narrow_feedback(feedback, record["driver"], rows)
 

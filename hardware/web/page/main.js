@@ -9,6 +9,7 @@ import { TouchSource } from "./touch.js";
 import { XrSource } from "./xr.js";
 
 const $ = (id) => document.getElementById(id);
+const ANSWERED = 400; // [ms] long enough to be seen
 const counts = { stop: 0, next_episode: 0, discard: 0 };
 let kind = "phone", limbs = ["hand"], mode = "all";
 let source = null, battery = null, picture = null;
@@ -121,6 +122,8 @@ $("touch").onclick = async () => {
 deadMan.attach($("hold"));
 $("scale").oninput = () => { $("scale-shown").textContent = Number($("scale").value).toFixed(1); };
 $("gripper").oninput = () => { opening = Number($("gripper").value); };
+const showOpening = () => { $("gripper-shown").textContent = opening === null ? "–" : `${Math.round(100 * opening)} %`; };
+$("gripper").addEventListener("input", showOpening);
 $("forward").onclick = () => source?.face();
 for (const button of document.querySelectorAll("#modes button")) {
   button.onclick = () => {
@@ -130,12 +133,18 @@ for (const button of document.querySelectorAll("#modes button")) {
     }
   };
 }
+function press(button, name) {
+  counts[name] += 1;
+  if (name === "stop") deadMan.release();
+  send(true);
+  button.classList.add("answered");
+  setTimeout(() => button.classList.remove("answered"), ANSWERED);
+}
+
+// A press counts at once; a click without a pointer is a key's or a screen reader's.
 for (const [id, name] of [["stop", "stop"], ["next", "next_episode"], ["discard", "discard"]]) {
-  $(id).addEventListener("pointerdown", () => {
-    counts[name] += 1;
-    if (name === "stop") deadMan.release();
-    send(true);
-  });
+  $(id).addEventListener("pointerdown", ({ currentTarget }) => { if (!currentTarget.disabled) press(currentTarget, name); });
+  $(id).addEventListener("click", (event) => { if (event.detail === 0) press(event.currentTarget, name); });
 }
 
 link.onMessage = (message) => {
@@ -147,6 +156,7 @@ link.onMessage = (message) => {
     prepare();
   } else if (message.type === "status") {
     if (GOES_ITSELF.includes(message.state)) opening = null;
+    showOpening();
     show(message, source, deadMan.isHeld);
   }
 };

@@ -3,7 +3,7 @@
 const AT = [0, -0.34, -1.0]; // [m] its centre before the head
 const SIZE = [0.8, 0.16]; // [m]
 const PIXELS = [800, 160];
-const COLOURS = { driving: "#1a7f37", paused: "#9a6700", stopped: "#cf222e", off: "#cf222e" };
+const COLOURS = { off: "#5c6773", ready: "#1f5fd0", moving: "#6a3fb0", driving: "#1b7a36", paused: "#8a5a00", stopped: "#b3261e" };
 const VERTEX = `
 attribute vec2 corner;
 uniform mat4 projection;

@@ -4,16 +4,17 @@ const $ = (id) => document.getElementById(id);
 const FELT = 0.05;
 const HOLD = 3; // [s] that a pinch of all hands takes to end the episode
 const PERIOD = 50; // [ms] between two messages: a pulse is a share of it
-const WORDS = {
-  INIT: ["starting", "off", "The session starts."],
-  HOMING: ["homing", "paused", "The robot goes home."],
-  WAITING: ["ready", "paused", "Hold the button to begin."],
-  ALIGNING: ["aligning", "paused", "The robot comes to where you are."],
-  ENGAGED: ["driving", "driving", "The robot moves with you."],
-  CLUTCHED: ["paused", "paused", "The robot holds. Let go, then hold again to go on."],
-  RESETTING: ["resetting", "paused", "The robot goes home."],
-  STOPPED: ["stopped", "stopped", "Stopped. It is cleared at the robot's computer."],
-  CLOSING: ["ending", "off", "The session ends."],
+const VAIN = ["INIT", "STOPPED", "CLOSING"]; // there no episode ends, as at the operator's page
+const WORDS = { // as the operator's page has them
+  INIT: ["Starting", "off", "The session starts."],
+  HOMING: ["Going home", "moving", "The robot goes home. Keep clear."],
+  WAITING: ["Ready", "ready", "Hold the button to begin."],
+  ALIGNING: ["Aligning", "moving", "The robot comes to where you are."],
+  ENGAGED: ["Driving", "driving", "The robot moves with you."],
+  CLUTCHED: ["Paused", "paused", "The robot holds. Let go, then hold again to go on."],
+  RESETTING: ["Going home", "moving", "The robot goes home. Keep clear."],
+  STOPPED: ["Stopped", "stopped", "Stopped. It is cleared at the robot's computer."],
+  CLOSING: ["Ending", "off", "The session ends."],
 };
 let wasFelt = false;
 let refusal = ""; // why the browser did not start AR; stays until it starts
@@ -25,7 +26,8 @@ export function showRefusal(why) {
 
 // What the page shows, for a panel in a headset.
 export function read() {
-  const facts = [$("tracking").textContent, `link ${$("link").textContent}`].join(" · ");
+  const rec = $("rec").hidden ? [] : [$("rec").textContent];
+  const facts = [...rec, $("tracking").textContent, `link ${$("link").textContent}`].join(" · ");
   return { state: $("state").textContent, kind: $("state").dataset.kind, advice: $("advice").textContent, facts };
 }
 
@@ -33,11 +35,14 @@ export function show(status, source, isHeld) {
   // beside other leaders the session may go on while this hand's limb holds
   const state = status.state === "ENGAGED" && !status.drives ? "CLUTCHED" : status.state;
   const [word, kind, whatToDo] = state === "ENGAGED" && status.standing
-    ? ["held", "paused", `The robot does not move: ${status.standing}. Let go, or move back.`]
+    ? ["Held", "paused", `The robot does not move: ${status.standing}. Let go, or move back.`]
     : WORDS[state] ?? [state, "off", ""];
   const advice = state === "WAITING" && isHeld ? "Let go, then hold again to begin." : whatToDo;
   $("state").textContent = word;
   $("state").dataset.kind = kind;
+  $("rec").hidden = !status.recorded;
+  $("next").textContent = state === "WAITING" ? "Go home" : "End";
+  $("next").disabled = $("discard").disabled = VAIN.includes(state);
   const start = kind === "off" ? advice : "Start AR, then hold the button.";
   $("advice").textContent = source === null ? refusal || start : advice;
   if (status.ending > 0) {
@@ -50,14 +55,17 @@ export function show(status, source, isHeld) {
 }
 
 export function showLink(isOpen, why) {
+  document.body.dataset.link = isOpen ? "open" : "gone";
   if (isOpen) return;
   pulse(0, null);
+  $("rec").hidden = true;
+  $("next").disabled = $("discard").disabled = true; // a STOP is never disabled; the advice says where it goes
   $("state").textContent = "no link";
   $("state").dataset.kind = "off";
   $("link").textContent = "–";
   $("advice").textContent = why
     ? `No link: ${why}. Open the address that the session shows now.`
-    : "The link is gone; trying again …";
+    : "The link is gone; trying again … STOP reaches nobody from here: use the robot's emergency stop.";
 }
 
 // A phone's motor is on or off: how long it is on of each period is how strong it feels.

@@ -8,13 +8,13 @@ import numpy as np
 import viser
 
 from paprle.contracts.types import LimbInfo, Vec
+from paprle.observers.view.drawing import palette
 from paprle.observers.view.drawing.bodies import Robot
 
 _LEAST = 8.0  # [N] measured: a PiPER in free motion in MuJoCo shows 5; less is hidden
 _LENGTH = 0.01  # [m/N] chosen: 30 N is an arm's width across the picture
 _LONGEST = 0.4  # [m] chosen
 _SHAFT, _HEAD, _HEAD_LENGTH = 0.008, 0.02, 0.035  # [m] chosen: seen beside a hand
-_COLOUR = (142, 36, 170)
 _SMOOTH = 0.2  # chosen: share of the newest; a servo's ripple is no contact
 _DAMPING = 0.02  # [m] chosen: near a singularity a torque tells of no force
 
@@ -32,7 +32,7 @@ class Forces:
             limb.name: server.scene.add_arrows(
                 f"/force/{limb.name}/arrow",
                 segment,
-                _COLOUR,
+                palette.FORCE,
                 shaft_radius=_SHAFT,
                 head_radius=_HEAD,
                 head_length=_HEAD_LENGTH,

@@ -9,13 +9,13 @@ import pinocchio as pin
 import viser
 
 from paprle.contracts.images import CameraInfo
+from paprle.observers.view.drawing import palette
 from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.thumbnails import Shot
 
 _SCALE = 0.12  # [m] chosen: as deep as a hand is long
 _LINE = 0.003  # [m] chosen
 _INK = (40, 50, 60)
-_BAD = (176, 42, 55)  # the page's, of what is wrong; an empty frame tells it, too
 _USUAL = math.radians(60.0)  # chosen: of a camera that was not calibrated
 _QUALITY = 70  # chosen: small on the screen
 
@@ -36,7 +36,7 @@ class Frusta:
         for name in self._drawn.keys() - shots.keys():
             del self._drawn[name]
             self._handles[name].image = None
-            self._handles[name].color = _BAD
+            self._handles[name].color = palette.GONE
             self._labels[name].text = f"camera {name}: no image"
         for name, shot in shots.items():
             info = cameras[name]

@@ -8,10 +8,10 @@ import numpy as np
 import viser
 
 from paprle.contracts.proximity import Near
+from paprle.observers.view.drawing import palette
 from paprle.observers.view.drawing.bodies import Color
 
-_NEAR: Color = (255, 221, 0)
-_KEPT: Color = (214, 40, 40)
+_KEPT_FROM = 0.9  # chosen: a distance jitters by a tenth of what is shown
 _N_LINES = 3  # chosen: more numbers than these nobody reads
 _THICKNESS = 0.004  # [m] chosen: as a trail's
 
@@ -29,7 +29,11 @@ class Nearness:
         segment = np.zeros((1, 2, 3), dtype=np.float32)
         self._lines = [
             server.scene.add_line_segments(
-                f"/near/{k}/line", segment, _KEPT, thickness=_THICKNESS, visible=False
+                f"/near/{k}/line",
+                segment,
+                palette.KEPT,
+                thickness=_THICKNESS,
+                visible=False,
             )
             for k in range(_N_LINES)
         ]
@@ -54,7 +58,7 @@ class Nearness:
     def _paint(self, near: Sequence[Near]) -> None:
         shares = {link: one.share for one in reversed(near) for link in one.links}
         for link in {*shares, *self._colours} & self._shapes.keys():
-            colour = mix(shares[link]) if link in shares else None
+            colour = choose(shares[link]) if link in shares else None
             if colour == self._colours.get(link):
                 continue
             for shape, own in self._shapes[link]:
@@ -65,9 +69,6 @@ class Nearness:
                 self._colours[link] = colour
 
 
-def mix(share: float) -> Color:
-    """Return the colour of a nearness, 0 … 1."""
-    step = round(4.0 * share) / 4.0  # chosen: an eye tells no more, and each is sent
-    mixed = (1.0 - step) * np.array(_NEAR) + step * np.array(_KEPT)
-    red, green, blue = (round(float(part)) for part in mixed)
-    return red, green, blue
+def choose(share: float) -> Color:
+    """Return the colour of a nearness, 0 … 1; two steps, as the legend has them."""
+    return palette.KEPT if share >= _KEPT_FROM else palette.NEAR

@@ -11,11 +11,9 @@ import viser
 
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import Vec
+from paprle.observers.view.drawing import palette
 from paprle.observers.view.drawing.bodies import Color
 
-_WOOD: Color = (214, 196, 168)  # chosen: of what stands; told apart by its name
-_OBJECT: Color = (120, 94, 170)  # chosen: of what moves; no colour that warns
-_OPACITY = 0.6  # chosen: the robot is seen behind it
 _AXES = 0.05  # [m] chosen: of an object whose shape nobody told
 _GROUND = (2.0, 2.0, 1e-3)  # [m] chosen: as much of a ground as is seen
 _STILL = 1e-4  # [m] and [1] chosen: no pixel moves by less
@@ -48,13 +46,13 @@ class Surroundings:
         mesh = make_mesh(body)
         handle = self._add_frame(body.name, has_axes=False)
         _place(handle, np.array(body.pose))
-        color = _OBJECT if body.moves else _WOOD
+        color = palette.OBJECT if body.moves else palette.AROUND
         shape = self._server.scene.add_mesh_simple(
             f"/around/{body.name}/shape",
             np.asarray(mesh.vertices, dtype=np.float32),
             np.asarray(mesh.faces, dtype=np.uint32),
             color=color,
-            opacity=None if body.moves else _OPACITY,
+            opacity=None if body.moves else palette.AROUND_OPACITY,
             flat_shading=True,
         )
         self.shapes[body.name] = [(shape, color)]

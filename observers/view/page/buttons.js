@@ -52,6 +52,11 @@ export function showButtons(state) {
   }
 }
 
+// Without a link no press arrives; a STOP stays, and the page says whom it does not reach.
+export function disableButtons() {
+  for (const button of document.querySelectorAll('[data-press]:not([data-press="stop"])')) button.disabled = true;
+}
+
 export function showLabel(name, text) {
   find(name).querySelector("span").textContent = text;
 }

@@ -1,21 +1,38 @@
-// What cameras see: one picture each, which says when it is old.
+// What cameras see: one picture each, which says when it is old. Pressed, it lies large over the 3-D picture.
 
 import { make } from "./elements.js";
 
 const OLD = 3; // periods without another picture
 const seen = new Map();
+const $ = (id) => document.getElementById(id);
+
+function enlarge(figure, button, isLarge) {
+  figure.classList.toggle("large", isLarge);
+  button.ariaPressed = String(isLarge);
+  $(isLarge ? "enlarged" : "pictures").append(figure);
+  $("cameras").hidden = $("pictures").children.length === 0;
+  button.focus(); // a button that was moved has lost it
+}
+
+function makeFigure(camera) {
+  const figure = document.createElement("figure"), image = document.createElement("img");
+  const button = make("button", "", "camera"), caption = make("figcaption", camera);
+  image.alt = "";
+  button.ariaLabel = `camera ${camera}, large`;
+  button.ariaPressed = "false";
+  button.append(image);
+  button.onclick = () => enlarge(figure, button, button.ariaPressed !== "true");
+  button.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && button.ariaPressed === "true") enlarge(figure, button, false);
+  });
+  figure.append(button, caption);
+  $("pictures").append(figure);
+  $("cameras").hidden = false;
+  return { figure, image, caption };
+}
 
 export function showPicture(message) {
-  if (!seen.has(message.camera)) {
-    const figure = document.createElement("figure"), image = document.createElement("img");
-    const caption = make("figcaption", message.camera);
-    image.alt = `camera ${message.camera}`;
-    image.onclick = () => figure.classList.toggle("large");
-    figure.append(image, caption);
-    document.getElementById("pictures").append(figure);
-    document.getElementById("cameras").hidden = false;
-    seen.set(message.camera, { figure, image, caption });
-  }
+  if (!seen.has(message.camera)) seen.set(message.camera, makeFigure(message.camera));
   const one = seen.get(message.camera);
   one.isGone = !message.jpeg; // the session knows that there is none
   if (one.isGone) return;

@@ -43,7 +43,7 @@ function makeRow(one, state) {
 function makeReport(name, state) {
   const report = state.reports?.[name] ?? {};
   if (report.address) {
-    const link = make("a", "open its report");
+    const link = make("a", "open its report", "link");
     Object.assign(link, { href: report.address, target: "_blank", rel: "noopener" });
     return link;
   }

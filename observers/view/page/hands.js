@@ -6,6 +6,7 @@
 import { DeadMan } from "./deadman.js";
 import { fill, make } from "./elements.js";
 import { Gamepad } from "./gamepad.js";
+import { say } from "./toast.js";
 
 const $ = (id) => document.getElementById(id);
 const FREEDOMS = ["x", "y", "z", "roll", "pitch", "yaw", "gripper"];
@@ -18,6 +19,7 @@ export const MOVES = {
   PageDown: ["down", "PgDn"], u: ["roll −", "u"], o: ["roll +", "o"], i: ["pitch +", "i"], k: ["pitch −", "k"], j: ["yaw +", "j"],
   l: ["yaw −", "l"],
 };
+export const VAIN = "The robot moves only while the dead-man is held: hold the button (m), and drag or press.";
 const GRIPPER = 1.0; // [1/s] openings a second, by keys
 const FRAME = 1000 / 60;
 const GOES_ITSELF = ["INIT", "HOMING", "RESETTING", "CLOSING", "STOPPED"]; // nobody moves it by hand
@@ -33,6 +35,10 @@ function describe(q, joint) {
   return `${q.toFixed(joint.is_sliding ? 3 : 2)} ${joint.is_sliding ? "m" : "rad"}`;
 }
 
+function showOpening(input, isKnown) {
+  input.nextElementSibling.textContent = isKnown ? `${Math.round(100 * Number(input.value))} %` : "–";
+}
+
 export class Hands {
   constructor(link) {
     this.link = link;
@@ -42,7 +48,7 @@ export class Hands {
     this.joints = null;
     this.measured = [];
     this.sliders = [];
-    this.emits = "";
+    this.emits = this.state = "";
     this.isOperator = this.isStanding = false;
     this.last = performance.now();
     this.deadMan = new DeadMan(() => this.showHold(), () => !document.hasFocus());
@@ -57,6 +63,7 @@ export class Hands {
     const leader = state.news?.leader ?? {};
     const hands = leader.hands ?? [];
     this.isOperator = state.control === "you";
+    this.state = state.state;
     $("move").hidden = hands.length === 0;
     const key = JSON.stringify([hands, leader.emits, state.joints.map((one) => one.name)]);
     if (hands.length && key !== this.key) {
@@ -67,14 +74,24 @@ export class Hands {
     this.measured = state.joints;
     this.takeJoints();
     this.takeOpenings(state);
-    if (!this.isOperator) this.deadMan.release();
-    $("hold").disabled = !this.isOperator;
+    if (!this.isOperator) {
+      this.deadMan.release();
+      this.down.clear();
+    }
+    this.showAllowed();
     const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
     this.isStanding = isSpent; // keys would carry the handle away from a robot that stands
     $("hold").classList.toggle("spent", isSpent);
     if (!isSpent) return;
     const isStopped = state.state === "STOPPED";
     $("hold").firstChild.textContent = isStopped ? "stopped – let go, then Release " : "paused – let go, then hold again ";
+  }
+
+  // The link is gone.
+  lose() {
+    this.deadMan.release();
+    this.isOperator = false;
+    this.showAllowed();
   }
 
   build(hands, state) {
@@ -88,12 +105,17 @@ export class Hands {
     this.sliders = hasJog ? [] : state.joints.map((one, i) => this.makeSlider(one, i));
     this.sliders = this.sliders.filter((one) => hands.includes(one.limb));
     fill($("sliders"), this.sliders.map((one) => one.label));
-    this.showChosen();
+    this.showAllowed();
   }
 
-  // A slider of a limb that is not to move would promise what it does not do.
-  showChosen() {
-    for (const one of this.sliders) one.input.disabled = !this.chosen.has(one.limb);
+  // A page without control moves nothing; a slider of a limb that is not to move would promise what it does not do.
+  showAllowed() {
+    $("hold").disabled = !this.isOperator;
+    for (const one of $("move").querySelectorAll("#limbs input, #jog button, #openings input")) one.disabled = !this.isOperator;
+    for (const { input, label, limb } of this.sliders) {
+      input.disabled = !this.isOperator || !this.chosen.has(limb);
+      label.classList.toggle("unticked", !this.chosen.has(limb));
+    }
   }
 
   makeChoice(limb) {
@@ -104,7 +126,7 @@ export class Hands {
       this.deadMan.release(); // what moves changes between presses alone
       if (box.checked) this.chosen.add(limb);
       else this.chosen.delete(limb);
-      this.showChosen();
+      this.showAllowed();
     };
     label.append(box, ` ${limb}`);
     return label;
@@ -113,10 +135,12 @@ export class Hands {
   makeJog(key, text, cap) {
     const button = make("button", `${text} `);
     button.append(make("kbd", cap));
+    button.dataset.key = key;
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       button.setPointerCapture(event.pointerId);
       this.down.add(key);
+      if (!this.deadMan.isHeld) this.sayVain();
     });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
       button.addEventListener(name, () => this.down.delete(key));
@@ -129,23 +153,27 @@ export class Hands {
     const label = make("label", n > 1 ? `gripper of ${limb} ` : "gripper "), input = document.createElement("input");
     Object.assign(input, { type: "range", min: 0, max: 1, step: 0.01, value: 1 });
     input.setAttribute("aria-label", `gripper of ${limb}, 0 closed, 1 open`);
-    input.oninput = () => { this.openings[limb] = Number(input.value); };
+    const shown = make("output", "");
+    input.oninput = () => {
+      this.openings[limb] = Number(input.value);
+      showOpening(input, true);
+    };
     input.onpointerup = () => input.blur(); // or the next arrow key would move it, and not the robot
     input.dataset.limb = limb;
     if (n === 1) label.append(make("kbd", "["), make("kbd", "]"));
-    label.append(input);
+    label.append(input, shown);
     return label;
   }
 
   makeSlider(joint, i) {
-    const label = make("label", joint.name), input = document.createElement("input"), shown = make("output", "");
+    const label = make("label", ""), input = document.createElement("input"), shown = make("output", "");
     const min = joint.low ?? -Math.PI, max = joint.high ?? Math.PI;
     Object.assign(input, { type: "range", min, max, step: (max - min) / N_STEPS, value: joint.q ?? 0 });
     input.oninput = () => {
       if (this.joints) this.joints[i] = Number(input.value);
       shown.textContent = describe(Number(input.value), joint);
     };
-    label.append(input, shown);
+    label.append(make("span", joint.name), input, shown);
     return { i, limb: joint.limb, label, input, shown, joint };
   }
 
@@ -166,6 +194,7 @@ export class Hands {
     for (const input of $("openings").querySelectorAll("input")) {
       const { limb } = input.dataset, measured = state.openings[limb];
       if (this.openings[limb] === null && measured !== null) input.value = measured;
+      showOpening(input, this.openings[limb] !== null || measured !== null);
     }
   }
 
@@ -177,13 +206,23 @@ export class Hands {
   press(key, isDown) {
     if (key === "m") {
       if (isDown && this.isOperator && !$("move").hidden) this.deadMan.hold();
+      else if (isDown && !$("move").hidden) say("Take control first.");
       else if (!isDown) this.deadMan.release();
       return true;
     }
     if (!(key in KEYS)) return false;
     if (isDown) this.down.add(key);
     else this.down.delete(key);
+    $("jog").querySelector(`[data-key="${CSS.escape(key)}"]`)?.classList.toggle("pressed", isDown && this.deadMan.isHeld);
+    const isMoving = this.isOperator && !$("move").hidden && this.emits !== "joints";
+    if (isDown && isMoving && !this.deadMan.isHeld) this.sayVain();
     return this.deadMan.isHeld;
+  }
+
+  sayVain() {
+    if (this.state === "STOPPED") say("Stopped: release it first.");
+    else if (GOES_ITSELF.includes(this.state)) say("The robot goes by itself: wait for it.");
+    else say(VAIN);
   }
 
   readJog() {
@@ -221,6 +260,7 @@ export class Hands {
       const input = $("openings").querySelector(`[data-limb="${CSS.escape(limb)}"]`);
       input.value = Number(input.value) + by;
       this.openings[limb] = Number(input.value);
+      showOpening(input, true);
     }
     return this.openings[limb];
   }
@@ -230,6 +270,7 @@ export class Hands {
     $("hold").classList.toggle("held", isHeld);
     $("hold").firstChild.textContent = isHeld ? "moving – let go to hold " : "hold to move ";
     if (!isHeld) {
+      for (const button of $("jog").querySelectorAll(".pressed")) button.classList.remove("pressed");
       this.down.clear();
       this.forgetOpenings();
     }

@@ -1,19 +1,10 @@
-// The keys of the page, and short answers that fade.
+// The keys of the page.
 
 import { fill, make } from "./elements.js";
 import { MOVES } from "./hands.js";
 import { KEYS } from "./keys.js";
 
 const $ = (id) => document.getElementById(id);
-const SHOWN = 2500; // [ms] of a short answer
-let timer = 0;
-
-export function say(text) {
-  $("toast").textContent = text;
-  $("toast").hidden = false;
-  clearTimeout(timer);
-  timer = setTimeout(() => { $("toast").hidden = true; }, SHOWN);
-}
 
 // Not modal: STOP and every key act while it is open.
 export function toggleHelp() {

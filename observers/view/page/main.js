@@ -1,16 +1,18 @@
 // The page of a session: what it does, and what one operator asks of it.
 
-import { ACTIONS, FIELDS, answer, makeButtons, showButtons } from "./buttons.js";
+import { ACTIONS, FIELDS, answer, disableButtons, makeButtons, showButtons } from "./buttons.js";
 import { showPicture, showPictureAges } from "./cameras.js";
 import { fill, make } from "./elements.js";
 import { keepStrips, onReport } from "./episodes.js";
-import { Hands, isOfSlider } from "./hands.js";
-import { say, toggleHelp } from "./help.js";
+import { fitPage } from "./fit.js";
+import { Hands, VAIN, isOfSlider } from "./hands.js";
+import { toggleHelp } from "./help.js";
 import { Link, makeName, takeToken } from "./link.js";
 import { showObjects } from "./objects.js";
 import { makePicture } from "./picture.js";
 import { show, showLink } from "./shown.js";
 import { prepareSpeech, toggleSpeech } from "./speech.js";
+import { say } from "./toast.js";
 
 const $ = (id) => document.getElementById(id);
 const ANSWER = 1000; // [ms] until then a state may have been told before it heard of a choice
@@ -27,6 +29,7 @@ function press(action) {
 }
 
 makeButtons(press);
+fitPage();
 prepareSpeech();
 $("control").onclick = () => link.say({ type: "control", wanted: control !== "you" });
 $("task-form").onsubmit = (event) => {
@@ -118,7 +121,7 @@ $("full-screen").onclick = () => {
 // A handle that is dragged without the dead-man moves nothing.
 function showVainDrags(state) {
   const isNew = vainDrags !== null && state.vain_drags > vainDrags;
-  if (isNew && control === "you") say("The robot moves only while the dead-man is held: hold m, or the button, and drag.");
+  if (isNew && control === "you") say(VAIN);
   vainDrags = state.vain_drags;
 }
 
@@ -161,6 +164,9 @@ function showControl(state) {
   $("control").textContent = control === "you" ? "Give back control" : "Take control";
   document.body.dataset.control = control;
   showButtons(state);
+  for (const form of [$("task-form"), $("note-form")]) {
+    for (const element of form.elements) element.disabled = control !== "you";
+  }
   $("control").title = control === "another" ? "another page operates" : "";
   showClutches(state);
   showLevel(state);
@@ -188,8 +194,11 @@ link.onMessage = (message) => {
   }
 };
 link.onChange = (isOpen, why) => {
-  if (!isOpen) hands.deadMan.release();
-  else wantsControl = control === "you" || wantsControl;
+  if (!isOpen) {
+    hands.lose();
+    disableButtons();
+  }
+  if (isOpen) wantsControl = control === "you" || wantsControl;
   showLink(isOpen, why);
   document.body.dataset.link = isOpen ? "open" : "gone";
   const frame = $("picture").querySelector("iframe"); // it looks for the scene, or no more

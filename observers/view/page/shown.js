@@ -6,6 +6,7 @@ import { showEpisodes } from "./episodes.js";
 import { play } from "./sounds.js";
 import { Spark } from "./spark.js";
 import { speakChanges } from "./speech.js";
+import { forScreen } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const KINDS = { WAITING: "ready", ALIGNING: "moving", HOMING: "moving", RESETTING: "moving", ENGAGED: "driving", STOPPED: "stopped",
@@ -30,10 +31,6 @@ function fillPairs(id, pairs) {
   element.dataset.key = key;
   fill(element, pairs.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
 }
-
-// A touch screen has no keys: their names are left out of the words.
-const isTouch = window.matchMedia("(pointer: coarse)").matches;
-const withoutKeys = (text) => (isTouch ? text.replace(/ \((?:[a-z]|Enter|Space)\)/g, "") : text);
 
 export function show(state) {
   const news = state.news ?? {};
@@ -60,19 +57,19 @@ function showState(state, news) {
   const isHeldBack = state.is_held_back && state.state === "ENGAGED";
   $("word").textContent = isHeldBack ? "Held" : state.word;
   $("word").dataset.kind = isHeldBack || state.word === "Held" ? "paused" : KINDS[state.state] ?? "paused";
-  const latched = sayFirst(state.latched);
-  $("does").textContent = isHeldBack ? `The gate holds the robot: ${latched}.` : state.does;
+  showLabel("engage", state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start");
+  showLabel("next_episode", state.state === "WAITING" ? "Go home" : "End");
+  $("does").textContent = forScreen(isHeldBack ? `The gate holds the robot: ${state.cause || "it says no cause"}.` : state.does);
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
   const next = hint ? `${hint} to start` : news.note ?? "";
   if (state.far) $("does").textContent += ` ${state.far}.`;
-  $("next").textContent = next && state.state !== "STOPPED" ? withoutKeys(`Next: ${next}.`) : "";
+  $("next").textContent = next && state.state !== "STOPPED" ? forScreen(`Next: ${next}.`) : "";
   $("stopped").hidden = state.state !== "STOPPED";
-  $("why").textContent = `Stopped: ${latched || "asked for"}`;
-  fillList("release", state.release.map((text) => [withoutKeys(text), ""]));
-  showLabel("engage", state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start");
+  $("why").textContent = `Stopped: ${sayFirst(state.latched) || "asked for"}`;
+  fillList("release", state.release.map((text) => [forScreen(text), ""]));
   showButton("reposture", news.offers_posture);
-  showLabel("next_episode", state.state === "WAITING" ? "Go home" : "End");
   if (!isFirst && state.state !== lastState) {
+    if (state.state === "STOPPED") window.scrollTo(0, 0); // its alarm stands above
     if (state.state === "ENGAGED") play("start");
     else if (state.state === "STOPPED") play("alert");
     else if (lastState === "ENGAGED") play("end");
@@ -87,7 +84,7 @@ function showAlerts(told) {
   const newest = told.length ? told[told.length - 1][0] : 0;
   if (newest > lastTold && !isFirst) play("alert");
   lastTold = newest;
-  fillList("alerts", told.length ? told.map(([, text]) => [text, "alert"]).reverse() : [["none", "quiet"]]);
+  fillList("alerts", told.length ? told.map(([, text]) => [forScreen(text), "alert"]).reverse() : [["none", "quiet"]]);
 }
 
 function showGate(state) {
@@ -184,5 +181,5 @@ export function showLink(isOpen, why) {
   $("does").textContent = why
     ? `No link: ${why}. Open the address that the session shows now.`
     : "The link is gone, and whatever was held is let go; trying again …";
-  $("next").textContent = "STOP reaches nobody from here: press Space at the session's terminal, or the robot's emergency stop.";
+  $("next").textContent = forScreen("STOP reaches nobody from here: stop at the session's terminal (Space), or by the robot's emergency stop.");
 }

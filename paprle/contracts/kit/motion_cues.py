@@ -17,8 +17,8 @@ from paprle.contracts.types import Vec
 CueRole = Literal["active", "suggested"]
 
 COLOURS: Mapping[CueRole, tuple[float, float, float]] = {
-    "active": (0.0, 0.9, 1.0),  # spec: AdaptiX 3.1.3, bright cyan
-    "suggested": (0.05, 0.15, 0.6),  # spec: the same, dark blue
+    "active": (0.01, 0.95, 0.97),  # spec: AdaptiX 3.1.3, bright cyan
+    "suggested": (0.09, 0.0, 0.4),  # spec: the same, dark blue
 }
 
 _TIME = 1.5  # [s] chosen: 15 cm at the common speed, as long as a hand

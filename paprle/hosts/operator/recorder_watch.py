@@ -135,6 +135,12 @@ class RecorderWatch:
         self.losses += self._list_incomplete()
         self._find_broken()
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether an episode is being recorded."""
+        is_well = self._is_asked and not (self._fault or self._is_dead)
+        return is_well and self._begin_ns is not None
+
     def describe(self) -> str:
         """Return its state; empty without a recording."""
         if not self._is_asked:

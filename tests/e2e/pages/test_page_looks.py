@@ -1,4 +1,6 @@
-"""The page by measure: clipped text, covered buttons, contrast, sizes for fingers.
+"""The page of a live session by measure, with its 3-D picture.
+
+All other situations: test_situations.py.
 
 With PICTURES=FOLDER what was measured is kept there.
 """
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from browser import open_browser
 from operator_page import PATIENT, Operator
+from page_judge import SIZES, find_covered, judge_page
 from running import RunningSession
 
 pytestmark = [
@@ -19,38 +22,6 @@ pytestmark = [
     pytest.mark.sim,
     pytest.mark.timeout(600),
 ]
-
-SIZES = {
-    "laptop": (1280, 720, False),
-    "desk": (1920, 1080, False),
-    "tablet": (820, 1180, True),
-    "phone": (390, 844, True),
-}
-TAP = 44.0  # [px] spec: WCAG 2.1, 2.5.5
-CONTRAST = 4.5  # spec: WCAG 2.1 AA, 1.4.3
-LARGE = 3.0  # spec: likewise, from 24 px, or 18.66 px bold
-
-SUPPORT = Path(__file__).resolve().parents[2] / "support/pages"
-MEASURE = (SUPPORT / "page_measures.js").read_text()
-COVERED = (SUPPORT / "page_covered.js").read_text()
-
-
-def judge_page(page, *, is_touch):
-    """Return what is wrong with the page as it stands."""
-    found = []
-    for row in page.evaluate(MEASURE):
-        name = f"{row['kind']} {row['name'][:40]!r}"
-        least = LARGE if row["isLarge"] else CONTRAST
-        if row["ratio"] is not None and not row["isOff"] and row["ratio"] < least:
-            found.append(f"{name}: contrast {row['ratio']:.2f}")
-        if row["isClipped"]:
-            found.append(f"{name}: text is clipped")
-        if is_touch and row["isControl"] and row["height"] < TAP - 0.5:
-            found.append(f"{name}: {row['height']:.0f} px high")
-    wide, width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    if wide > width:
-        found.append(f"the page is {wide} px wide in {width} px")
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +58,7 @@ def test_all_can_be_read_and_pressed(session, size, scheme):
         if size == "phone":
             needed += ["[data-press=next_episode]", "[data-press=redo]"]
         assert page.evaluate("scrollY") == 0
-        assert page.evaluate(COVERED, needed) == [], "in one screen, and not covered"
+        assert find_covered(page, needed) == [], "in one screen, and not covered"
         operator.let_go()
         look("paused")
         page.locator("[data-press=stop]").dispatch_event("pointerdown")
@@ -119,13 +90,3 @@ def test_a_view_that_was_reset_is_drawn_again_and_hears_the_keys(session):
         operator.hold()
         operator.let_go()
         assert browser.errors == []
-
-
-def test_touch_screens_are_told_of_no_keys(session):
-    with open_browser(width=390, height=844, has_touch=True, is_mobile=True) as browser:
-        operator = Operator(session, browser)
-        operator.open()
-        shown = browser.page.locator("body").inner_text()
-
-    assert "PgUp" not in shown
-    assert "(m)" not in shown

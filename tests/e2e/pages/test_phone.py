@@ -132,8 +132,8 @@ def hold(page, seconds):
     while driven < seconds:
         word = page.locator("#state").inner_text()
         now = time.monotonic()
-        driven, before = driven + (now - before) * (word == "driving"), now
-        if word == "paused":  # frames of a busy machine are late
+        driven, before = driven + (now - before) * (word == "Driving"), now
+        if word == "Paused":  # frames of a busy machine are late
             page.mouse.up()
             time.sleep(0.2)
             page.mouse.down()
@@ -155,9 +155,9 @@ def drive(tmp_path, seconds):
             )
             do.get_by_role("button", name="Start AR").click()
             do.evaluate(_CIRCLE)
-            do.get_by_text("ready").wait_for(timeout=60_000)
+            do.get_by_text("Ready").wait_for(timeout=60_000)
             released_ns = hold(do, seconds)
-            wait_until(lambda: do.locator("#state").inner_text() != "driving")
+            wait_until(lambda: do.locator("#state").inner_text() != "Driving")
             time.sleep(1.0)
             errors = page.errors
         quit_session(session)

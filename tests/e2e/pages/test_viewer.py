@@ -1,21 +1,16 @@
 """Recordings in a browser: listed, played, searched, zoomed, without an error."""
 
-import re
 import shutil
-import signal
-import subprocess
-import sys
 
 import pytest
 from browser import open_browser
 from filmed import write_episode
+from films_page import serve_films
 
-from paprle.ipc.process import WORKSPACE
 from paprle_lab.evaluation.reporting.report import evaluate
 
 pytestmark = [pytest.mark.nightly, pytest.mark.process, pytest.mark.timeout(240)]
 
-CODE = "import sys; from paprle.cli import main; sys.exit(main())"
 SECONDS = 4.0
 
 
@@ -26,15 +21,8 @@ def address(tmp_path_factory):
     evaluate([folder / "episode_000000.mcap"], folder)
     made = write_episode(folder, 2.0, task="place", discard=True)
     shutil.move(made, folder / "episode_<b>1.mcap")  # names are text
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-c", CODE, "view", str(folder)],
-        stdout=subprocess.PIPE, text=True, cwd=WORKSPACE,
-    )  # fmt: skip
-    lines = iter(process.stdout.readline, "")
-    yield next(found[1] for line in lines if (found := re.search(r"open (\S+)", line)))
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 0
+    with serve_films(folder) as made:
+        yield made
 
 
 @pytest.fixture(params=[(1280, 720), (390, 844)])

@@ -17,8 +17,8 @@ from paprle.testing.samples import make_feedback
 
 pytestmark = [pytest.mark.timed]
 PLACE = np.array([-0.02, -0.40, -1.0])  # [m] on the panel, beside its words
-RED = {SessionState.ENGAGED: 0x1A, SessionState.CLUTCHED: 0x9A}
-RED[SessionState.STOPPED] = 0xCF
+RED = {SessionState.ENGAGED: 0x1B, SessionState.CLUTCHED: 0x8A}
+RED |= {SessionState.STOPPED: 0xB3, SessionState.HOMING: 0x6A}
 
 
 def read_panel(opened):

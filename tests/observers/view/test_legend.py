@@ -1,12 +1,31 @@
-"""The legend of the page has the colours of the picture."""
+"""The legend of the page names all that the picture draws, in its colours."""
 
 import re
 
-from paprle.ipc.process import WORKSPACE
-from paprle.observers.view import scene
-from paprle.observers.view.drawing import forces, proximity_colours
+import pytest
 
-STYLE = (WORKSPACE / "observers/view/page/style.css").read_text()
+from paprle.contracts.kit.motion_cues import COLOURS
+from paprle.ipc.process import WORKSPACE
+from paprle.observers.view.drawing import palette
+
+PAGE = WORKSPACE / "observers/view/page"
+STYLE = (PAGE / "style.css").read_text()
+(LEGEND,) = re.findall(
+    r'<details id="legend">.*?</details>', (PAGE / "index.html").read_text(), re.DOTALL
+)
+DRAWN = {
+    "ghost": palette.GHOST,
+    "predicted": palette.PREDICTED,
+    "trail": palette.TRAIL,
+    "near": palette.NEAR,
+    "kept": palette.KEPT,
+    "force": palette.FORCE,
+    "object": palette.OBJECT,
+    "around": palette.AROUND,
+    "gone": palette.GONE,
+    "cue": tuple(round(255 * part) for part in COLOURS["active"]),
+    "suggested": tuple(round(255 * part) for part in COLOURS["suggested"]),
+}  # fmt: skip
 
 
 def find_colour(name):
@@ -14,9 +33,17 @@ def find_colour(name):
     return tuple(bytes.fromhex(digits))
 
 
-def test_each_swatch_has_the_colour_of_what_it_names():
-    assert find_colour("ghost") == scene._GHOST
-    assert find_colour("trail") == scene._TRAIL
-    assert find_colour("near") == proximity_colours.mix(0.0)
-    assert find_colour("kept") == proximity_colours.mix(1.0)
-    assert find_colour("force") == forces._COLOUR
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_swatch_has_the_colour_of_what_it_names(name):
+    assert f'class="swatch {name}"' in LEGEND
+    assert f".swatch.{name} {{ background: var(--{name}); }}" in STYLE
+    assert find_colour(name) == DRAWN[name]
+
+
+def test_the_legend_has_no_other_swatch():
+    assert set(re.findall(r'class="swatch (\w+)"', LEGEND)) == set(DRAWN)
+
+
+@pytest.mark.parametrize("thing", ["gripper", "axes", "mm", "camera", "rings", "table"])
+def test_what_has_no_colour_of_its_own_is_named(thing):
+    assert thing in LEGEND

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from paprle.contracts.gate_status import GATE_NUMBERS, GateStatus
 from paprle.contracts.session_view import Advice, make_advice_dtype
-from paprle.contracts.types import SessionState
-from paprle.observers.view.view_json import Shown
+from paprle.contracts.types import GateState, SessionState
+from paprle.observers.view.view_json import Shown, describe_hold
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 
@@ -47,6 +48,44 @@ def test_a_gripper_that_stands_is_told_while_the_arm_is_driven():
 
     assert word == "Driving"
     assert "gripper stands: something blocks it" in does
+
+
+def test_of_several_causes_the_first_is_shown():
+    causes = ["arm stands: joint4 at its limit", "gripper stands: something blocks it"]
+
+    _, does = tell_state(causes, is_still=True)
+
+    assert causes[0] in does
+    assert causes[1] not in does
+
+
+@pytest.mark.parametrize(
+    ("state", "gate", "latched", "cause"),
+    [
+        pytest.param(
+            SessionState.STOPPED, GateState.STOPPED,
+            "lag (the robot stays behind), overspeed (the robot moves faster than "
+            "commanded); look whether something holds it; look whether it is pushed",
+            "the robot stays behind", id="stopped",
+        ),
+        pytest.param(
+            SessionState.CLUTCHED, GateState.HOLD,
+            "command_stale (commands come late)", "commands come late", id="paused",
+        ),
+        pytest.param(
+            SessionState.STOPPED, GateState.STOPPED, "no reading; call somebody",
+            "no reading", id="another robot's words",
+        ),
+        pytest.param(SessionState.CLUTCHED, GateState.READY, "", "", id="free"),
+    ],
+)  # fmt: skip
+def test_the_cause_of_a_hold_is_one_sentence_in_every_state(
+    state, gate, latched, cause
+):
+    view = make_session_view(ROBOT, state=state, gate_state=gate, latched=latched)
+
+    assert describe_hold(view) == cause
+    assert Shown(ROBOT).make(view)["cause"] == cause
 
 
 def test_a_robot_that_follows_is_shown_as_driving():

@@ -39,6 +39,18 @@ def test_a_leader_is_engaged_while_one_of_its_own_limbs_drives(driver, left, bot
         assert (heard.stamp_ns, heard.state, heard.episode) == (7, said.state, 3)
 
 
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_recording_is_in_the_feedback(is_recorded):
+    said = Feedback(
+        stamp_ns=7, state=SessionState.ENGAGED, episode=3, is_engaged=True,
+        is_recorded=is_recorded,
+    )  # fmt: skip
+
+    heard = unpack_feedback(pack_feedback(said, np.array([0])), ROWS["left"])
+
+    assert heard.is_recorded is is_recorded
+
+
 def test_no_limb_is_engaged_outside_an_engaged_session():
     said = Feedback(stamp_ns=7, state=SessionState.WAITING, episode=0, is_engaged=False)
 

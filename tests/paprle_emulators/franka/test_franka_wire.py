@@ -10,13 +10,13 @@ import threading
 
 import numpy as np
 import pytest
+from paprle_emulators.franka.server import Server
 
 from paprle.hardware.franka import messages, worker
 from paprle_emulators.franka import protocol as p
 from paprle_emulators.franka.arm import Arm
 from paprle_emulators.franka.models import HOME
 from paprle_emulators.franka.protocol import Error, Mode
-from paprle_emulators.franka.server import Server
 from paprle_emulators.franka.unit import Unit
 
 sdk = pytest.importorskip("pylibfranka")

@@ -81,12 +81,14 @@ class Camera extends Part {
     this.words = { film, camera: name };
     this.figure = document.createElement("figure");
     this.image = document.createElement("img");
-    this.image.alt = `camera ${name}`;
+    this.image.alt = "";
+    const button = make("button", "", "camera");
+    button.ariaLabel = `camera ${name}, larger or smaller`;
     this.caption = make("figcaption", name);
     this.name = name;
-    this.figure.append(this.image, this.caption);
-    this.figure.title = "larger or smaller";
-    this.figure.onclick = () => this.figure.classList.toggle("large");
+    button.append(this.image);
+    this.figure.append(button, this.caption);
+    button.onclick = () => { button.ariaPressed = String(this.figure.classList.toggle("large")); };
     this.again = AGAIN;
   }
 
