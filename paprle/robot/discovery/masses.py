@@ -45,8 +45,8 @@ class _RigidBody:
 def list_mass_doubts(urdf: Urdf) -> Iterator[str]:
     """Yield doubts, each with its links."""
     volumes: dict[str, float] = {}
-    for body in urdf.primitives:
-        volumes[body.link] = volumes.get(body.link, 0.0) + _find_volume(body)
+    for shape in urdf.primitives:
+        volumes[shape.link] = volumes.get(shape.link, 0.0) + _find_volume(shape)
     found: dict[str, list[str]] = {}
     for link, own in urdf.inertias.items():
         if doubt := _doubt_heavy(own, volumes.get(link, 0.0)):
@@ -138,7 +138,7 @@ def _find_bodies(urdf: Urdf, volumes: dict[str, float]) -> Iterator[_RigidBody]:
 
 def _find_least_gyration(mass: float) -> float:
     radius = (3.0 * mass / (4.0 * math.pi * _TUNGSTEN)) ** (1.0 / 3.0)
-    return math.sqrt(0.4) * radius
+    return math.sqrt(0.4) * float(radius)
 
 
 def _find_size(urdf: Urdf) -> float:

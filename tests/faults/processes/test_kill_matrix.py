@@ -289,7 +289,8 @@ def check_resumption(arm, at_ns, on_ns, n_least):
 
 def check_robot(arm, at_ns, role, hurt):
     arrived, t_ns, speeds = arm.read()
-    assert all(v.is_ok for v in arm.judge(arrived))
+    verdicts = arm.judge(arrived)
+    assert all(v.is_ok for v in verdicts), [str(v) for v in verdicts]
     assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
     if goes_on(role) and not hurt.startswith("group"):
         after = (t_ns > at_ns + 3e8) & (t_ns < at_ns + 1e9)
