@@ -110,6 +110,7 @@ class GateController:
         self._reference = Reference(robot.dq_max, robot.ddq_max, session_period)
         self._is_following = False
         self._meas: FollowerState | None = None
+        self._shown: FollowerState | None = None
         self._q_held: Vec | None = None
         self._may_write = False
         self._stalls = Stalls(self._h, settings.latch_after)
@@ -197,16 +198,23 @@ class GateController:
             state = self._follower.read()
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
-            self._meas = None
+            self._meas = self._shown = None
             return _FAULT
         self._q_held = state.q_held
         if self._has_turns:
             state = self._unwrap(state)
         found = to_bits(self._measurements.check_state(state, now_ns))
-        self._meas = None if found else state
+        self._meas = self._shown = None if found else state
         if state.stop_reason:
+            self._shown = state if self._is_known(state, now_ns) else None
             self._record["stop_reason"] = pack_stop_reason(state.stop_reason)
         return found
+
+    def _is_known(self, state: FollowerState, now_ns: int) -> bool:
+        """Return whether a stopped robot's place may be shown, and kept."""
+        is_fresh = (now_ns - state.stamp_ns) * 1e-9 <= self._settings.state_latch_after
+        has_size = state.q.shape == state.dq.shape == self._columns["q_meas"].shape
+        return is_fresh and has_size and bool(np.isfinite([state.q, state.dq]).all())
 
     def _unwrap(self, state: FollowerState) -> FollowerState:
         # Many drivers report their angles between −π and π.
@@ -319,7 +327,7 @@ class GateController:
     def _report(
         self, found: int, q_des: Vec | None, clearance: float, now_ns: int
     ) -> Record:
-        newest, meas, columns = self._setpoints.newest, self._meas, self._columns
+        newest, meas, columns = self._setpoints.newest, self._shown, self._columns
         self._k += 1
         if meas is not None:
             self._meas_ns = meas.stamp_ns

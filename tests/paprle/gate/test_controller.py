@@ -62,6 +62,21 @@ def test_reports_are_numbered_and_say_what_was_sent_and_measured(moving):
         assert (moving.status["counts"] == counts + n * is_new).all()
 
 
+def test_where_a_stopped_robot_is_led_is_reported_and_never_commanded(moving):
+    moving.follower.state_changes = {"stop_reason": "led by hand"}
+    moving.step(100)
+    moving.follower.state_changes |= {"q": moving.robot.home + 0.1}
+    moving.step()
+
+    assert moving.gate_state == "STOPPED"
+    assert np.allclose(moving.status["q_meas"], moving.robot.home + 0.1)
+    assert not np.allclose(moving.follower.sent[-1], moving.robot.home + 0.1)
+
+    moving.follower.state_changes |= {"q": np.full(7, np.nan)}
+    moving.step()
+    assert np.allclose(moving.status["q_meas"], moving.robot.home + 0.1)
+
+
 def test_an_orphaned_gate_brakes_and_latches(moving):
     moving.gate.is_orphaned = True
     n = 0
