@@ -14,7 +14,7 @@ from piper_rig import load
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.followers.franka.follower import FrankaFollower
 from paprle_emulators.franka.arm import Arm
-from paprle_emulators.franka.faults import Faults
+from paprle_emulators.franka.faults import UnitFaults, UnitLine
 from paprle_emulators.franka.models import HOME
 from paprle_emulators.franka.protocol import N_ERRORS, Command, Error, Mode
 from paprle_emulators.franka.unit import Unit
@@ -78,12 +78,16 @@ STOPS = {
 ARGUMENTS = {"lean": {"joint": 1, "torque": 50.0}}
 
 
+def make_faults(arm):
+    return UnitFaults(UnitLine(), Unit(arm), None)
+
+
 def list_raised():
     """Return the error bits that orders raise at an arm that moves, by order."""
     raised = {}
-    for name in Faults(Unit(Arm(np.array(HOME))), None).names:
+    for name in make_faults(Arm(np.array(HOME))).names:
         arm = Arm(np.array(HOME))
-        faults = Faults(Unit(arm), None)
+        faults = make_faults(arm)
         arm.start()
         with contextlib.suppress(ValueError):  # of a hand that is not there
             faults.apply(0, {"fault": name, **ARGUMENTS.get(name, {})})

@@ -10,14 +10,16 @@ import threading
 
 import numpy as np
 import pytest
-from paprle_emulators.franka.server import Server
 
 from paprle.hardware.franka import messages, worker
 from paprle_emulators.franka import protocol as p
 from paprle_emulators.franka.arm import Arm
+from paprle_emulators.franka.faults import UnitLine
 from paprle_emulators.franka.models import HOME
+from paprle_emulators.franka.ports import UnitSession
 from paprle_emulators.franka.protocol import Error, Mode
 from paprle_emulators.franka.unit import Unit
+from paprle_emulators.vendor_arm.server import Server
 
 sdk = pytest.importorskip("pylibfranka")
 
@@ -44,18 +46,37 @@ NAMES = {
 }
 
 
-class TappedUnit:
-    """The emulator's parts in a thread, whose states and packets a test chooses.
+class TappedPort:
+    """The robot's port, whose packets are kept."""
 
-    Attributes:
-        packets: Commands as they came.
-    """
+    number, has_client = p.ROBOT_PORT, False
+
+    def __init__(self, unit):
+        self.unit, self.packets, self.answers, self.message = unit, [], [], 0
+
+    def answer(self, request):
+        return b"".join(self.unit.answer(request))
+
+    def take_packet(self, data):
+        self.packets.append(data)
+
+    def report(self):
+        answers, self.answers = b"".join(self.answers), []
+        return self.unit.pack_state(self.message), answers
+
+    def forget(self):
+        self.unit.forget()
+
+
+class TappedUnit:
+    """The emulator's parts in a thread, whose states and packets a test chooses."""
 
     def __init__(self, change=None):
         self.arm = Arm(np.array(HOME))
-        self.packets: list[bytes] = []
         self._change, self._must_end = change, False
-        self._unit, self._server = Unit(self.arm), Server(ADDRESS, has_hand=False)
+        self._port = TappedPort(Unit(self.arm))
+        ports = {p.ROBOT_PORT: self._make_session}
+        self._server = Server(ADDRESS, ports, UnitLine(), most_clients=1)
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self):
@@ -66,30 +87,32 @@ class TappedUnit:
     def __exit__(self, *_):
         self._must_end = True
         self._thread.join()
-        self._server.leave()
+        self._server.close()
+
+    @property
+    def packets(self):
+        """Commands as they came."""
+        return self._port.packets
+
+    def _make_session(self, link):
+        return UnitSession(link, self._server, self._port)
 
     def _run(self):
-        message, command = 0, None
+        port, n_seen = self._port, 0
         while not self._must_end:
-            requests, packets = self._server.receive(0.001)
-            for request in requests:
-                for answer in self._unit.answer(request):
-                    self._server.answer(p.ROBOT_PORT, answer)
-            self.packets += packets
-            for data in packets:
-                command = p.unpack_command(data)
-            if not self._server.has_client(p.ROBOT_PORT):
+            self._server.serve(0.001)
+            new, n_seen = port.packets[n_seen:], len(port.packets)
+            if not port.has_client:
                 continue
+            command = p.unpack_command(new[-1]) if new else None
             if self.arm.mode is Mode.MOVE and command is not None:
                 self.arm.step(command.q)
                 if command.is_last:
-                    for answer in self._unit.finish():
-                        self._server.answer(p.ROBOT_PORT, answer)
-                command = None
-            message += 1
+                    port.answers += port.unit.finish()
+            port.message += 1
             if self._change is not None:
-                self._change(self.arm, message)
-            self._server.send_state(p.ROBOT_PORT, self._unit.pack_state(message))
+                self._change(self.arm, port.message)
+            self._server.send()
 
 
 def run_client(text):

@@ -52,7 +52,7 @@ class Rig:
 
     def connect(self):
         client = socket.create_connection((self.host, PORT), 1.0)
-        client.settimeout(0.05)
+        client.settimeout(0.03)
         self.clients.append(client)
         self.turn()
         return client
@@ -112,7 +112,7 @@ def test_a_stranger_is_dropped_and_others_stay(rig):
     assert ask(rig, friend, "hello") == "<hello>"
 
 
-def test_what_is_sent_into_a_cut_cable_comes_once_it_is_in_again(rig):
+def test_data_sent_into_a_cut_cable_come_once_it_is_in_again(rig):
     client = rig.connect()
     rig.do("cable")
 
@@ -155,11 +155,11 @@ def test_a_client_that_has_gone_meanwhile_is_not_heard(rig):
 
 def test_a_cable_fault_ends_after_its_time(rig):
     client = rig.connect()
-    rig.do("cable", time=0.05)
+    rig.do("cable", time=10.0)
     rig.faults.pass_time(time.monotonic_ns())
     assert ask(rig, client, "hello") == ""
 
-    rig.faults.pass_time(time.monotonic_ns() + 60_000_000)
+    rig.faults.pass_time(time.monotonic_ns() + 11_000_000_000)
     rig.turn(2)
 
     assert read(client) == "<hello>"

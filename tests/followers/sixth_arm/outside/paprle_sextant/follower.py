@@ -8,7 +8,6 @@ from paprle_sextant.arm import SextantArm, SextantSettings
 from paprle_sextant.config import SextantConfig
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.followers.side_grippers import SideGripper
 from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.types import FollowerInfo, LimbInfo
 from paprle.hardware.robotiq.make import make_gripper
@@ -25,6 +24,7 @@ class SextantFollower(VendorFollower[SextantArm]):
     example = "192.168.7.1"
     extra = "sextant"
     passes_grippers = False
+    make_gripper = staticmethod(make_gripper)
 
     @property
     def unchecked(self) -> str:
@@ -61,17 +61,6 @@ class SextantFollower(VendorFollower[SextantArm]):
                 payload_centre=config.payload_centre,
             ),
             self.clock,
-        )
-
-    def _make_gripper(
-        self, address: str, is_serial: bool, closed: float, opened: float
-    ) -> SideGripper:
-        return make_gripper(
-            self.config.robotiq,
-            address,
-            is_serial=is_serial,
-            closed=closed,
-            opened=opened,
         )
 
     def _open_arm(self, arm: SextantArm, limb: LimbInfo) -> list[str]:  # noqa: ARG002
