@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 import pytest
 from browser import open_browser
-from operator_page import PATIENT, Operator
+from operator_page import ADDRESS, PATIENT, Operator
 
 from paprle.cli.verb import say
 from paprle.ipc.process import WORKSPACE
@@ -120,7 +120,9 @@ def record(typed, clock):
     with open_browser(width=1280, height=720) as browser:
         operator = Operator(typed, browser)
         with clock.measure("until the robot can be moved"):
-            operator.open()
+            browser.open(ADDRESS.search(typed.text())[1])
+            operator.see("Ready", 240.0)  # drawn on the processor
+            operator.page.locator("#hold:enabled").wait_for()
         with clock.measure("six episodes"):
             for k in range(KEPT + DISCARDED):
                 wait_until_ready(operator)
