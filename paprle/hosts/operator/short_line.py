@@ -10,6 +10,7 @@ from paprle.contracts.types import SessionState
 
 _STOP: Final = "stopped: "
 _LOST: Final = "LOST"
+_GOOD: Final = "link good"
 _RECORDS: Final = "REC"
 _SHOWN_NS = 5_000_000_000  # [ns] chosen: a missed deadline that is over concerns nobody
 
@@ -64,13 +65,15 @@ def describe_line(facts: LineFacts, width: int) -> str:
 def find_urgent(facts: LineFacts) -> str:
     """Return the most urgent fact; may be empty."""
     stop = facts.note if facts.state is SessionState.STOPPED else ""
-    link_lost = facts.link if _LOST in facts.link else ""
+    is_lost = _LOST in facts.link
+    is_poor = not is_lost and not facts.link.startswith(_GOOD)
     ranked = (
         stop.removeprefix(_STOP),
         _describe_failure(facts.recording),
         f"{', '.join(facts.lost)} lost" if facts.lost else "",
-        link_lost,
+        facts.link if is_lost else "",
         *facts.held,
+        facts.link if is_poor else "",
         *facts.short,
         facts.overruns,
         facts.note,

@@ -87,6 +87,8 @@ def recover(path: Path, out: Path, work: Work = UNSEEN) -> RecoverReport:
     """
     if out.suffix != ".mcap":
         raise RecordingError(f"recover: expected a new .mcap file, got '{out}'")
+    if not path.is_file():
+        raise RecordingError(f"recover: expected a recording, got '{path}'; not found")
     if out.exists() or manifest_path(out).exists():
         raise RecordingError(f"recover: expected a new file, got '{out}'; it exists")
     salvager = Salvager(path)
@@ -144,7 +146,7 @@ def _count_lost(source: _Survey) -> Counter[str]:
 
 
 class _Survey:
-    def __init__(self, reading: Reading, work: Work) -> None:
+    def __init__(self, reading: Reading, work: Work = UNSEEN) -> None:
         self.reading = reading
         self.n_events = 0
         self.notes: list[dict[str, Any]] = []

@@ -78,6 +78,8 @@ def test_without_trouble_the_next_step_is_shown_and_then_the_task():
 def test_a_lost_link_and_lost_records_are_urgent():
     lost = "link LOST: no state from the robot for 1.0 s"
     assert describe(link=lost).endswith(lost)
+    poor = "link weak (80 ms there and back): move slowly"
+    assert describe(link=poor).endswith(poor)
     assert describe(recording="REC, 12 records LOST").endswith("REC · 12 records lost")
 
 
