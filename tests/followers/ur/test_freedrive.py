@@ -125,7 +125,7 @@ def test_a_protective_stop_ends_it_and_a_held_button_does_not_free_it_again(
     assert list_events(arm, HELD)
 
 
-def test_when_the_computer_falls_silent_it_is_not_left_free(arm, follower, clock):
+def test_a_silent_computer_leaves_it_not_free(arm, follower, clock):
     free(arm, follower, clock)
     clock.advance(0.8)  # nobody reads
 

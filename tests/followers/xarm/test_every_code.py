@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cells import spread
 from piper_rig import RealClock
-from xarm_rig import EmulatedXArm, count_targets, wait_until
+from xarm_rig import count_targets, wait_until
 
 from paprle.contracts.errors import DeviceError
 from paprle.followers.xarm.config import XArmConfig
@@ -17,27 +17,14 @@ from paprle_emulators.xarm.protocol import Register
 wrapper = pytest.importorskip("xarm.wrapper")
 pytestmark = [pytest.mark.process, pytest.mark.long]
 
-HOME = "0,-0.2007,0,0.8064,0,1.0069,0"
 IN_FLIGHT = 60_000_000  # [ns] until the box's word has come
 MOVING = 0.05  # [rad/s]
 OURS = {Register.ENABLE, Register.SET_MODE, Register.CLEAN_ERROR}
 
 
-@pytest.fixture(scope="module")
-def box(tmp_path_factory):
-    arm = EmulatedXArm(tmp_path_factory.mktemp("box"), q=HOME)
-    yield arm
-    arm.end()
-
-
 @pytest.fixture
-def follower(box, robot):
-    """Open a follower, whose box is cleared in the end as Studio does."""
-    follower = XArmFollower(XArmConfig(host=box.host), robot, RealClock())
-    follower.open()
-    yield follower
-    follower.close("hold")
-    clear(box)
+def box(arm):
+    return arm
 
 
 def clear(box):

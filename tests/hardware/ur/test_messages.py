@@ -48,7 +48,7 @@ def test_a_safety_mode_message_alone_gives_its_code(messages):
 
 
 @pytest.mark.parametrize("noise", [b"\x00" * 64, b"\xff" * 64, b"\x7f" * 64])
-def test_what_is_no_package_gives_no_code(messages, noise):
+def test_bytes_that_are_no_package_give_no_code(messages, noise):
     messages.take(noise)
 
     assert messages.find_code(0) == ""

@@ -45,5 +45,5 @@ def test_the_legend_has_no_other_swatch():
 
 
 @pytest.mark.parametrize("thing", ["gripper", "axes", "mm", "camera", "rings", "table"])
-def test_what_has_no_colour_of_its_own_is_named(thing):
+def test_rows_without_a_colour_of_their_own_are_named(thing):
     assert thing in LEGEND

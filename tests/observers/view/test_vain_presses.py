@@ -37,7 +37,7 @@ def count(page, state):
     )
 
 
-def test_what_moves_and_what_is_typed_is_off_without_control(stage, page):
+def test_controls_and_fields_are_off_without_control(stage, page):
     begin(stage, page, "ready")
     n = count(page, "enabled")
     stage.play(page, "another")

@@ -98,7 +98,7 @@ def test_a_vain_drag_is_answered_without_a_key(stage, page):
     assert NAMES_A_KEY.findall(toast.inner_text()) == []
 
 
-def test_where_there_are_keys_the_words_name_them(stage, page):
+def test_words_name_keys_on_a_computer_that_has_them(stage, page):
     stage.situation = SITUATIONS["ready"]
     with stage.watch(page, width=1280, height=720) as beside:
         hint = "hold the page's button (m), or press Enter to start"

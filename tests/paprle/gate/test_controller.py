@@ -62,7 +62,7 @@ def test_reports_are_numbered_and_say_what_was_sent_and_measured(moving):
         assert (moving.status["counts"] == counts + n * is_new).all()
 
 
-def test_where_a_stopped_robot_is_led_is_reported_and_never_commanded(moving):
+def test_a_stopped_robot_that_is_led_is_reported_and_never_commanded(moving):
     moving.follower.state_changes = {"stop_reason": "led by hand"}
     moving.step(100)
     moving.follower.state_changes |= {"q": moving.robot.home + 0.1}

@@ -150,7 +150,7 @@ def test_motions_run_one_after_another_with_a_message_each():
 
 
 @pytest.mark.parametrize("how", ["stop", "error", "tool", "mode"])
-def test_what_waits_is_forgotten_with_a_stop(how):
+def test_a_stop_forgets_waiting_motions(how):
     box = make_box()
     line(box, (300, 0, 150, *DOWN))
     line(box, (300, 0, 300, *DOWN))
