@@ -12,6 +12,7 @@ function enlarge(figure, button, isLarge) {
   $(isLarge ? "enlarged" : "pictures").append(figure);
   $("cameras").hidden = $("pictures").children.length === 0;
   button.focus(); // a button that was moved has lost it
+  button.scrollIntoView({ block: "center" }); // a narrow page was scrolled to where it lay
 }
 
 function makeFigure(camera) {
