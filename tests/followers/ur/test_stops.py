@@ -75,8 +75,13 @@ def test_a_stop_is_named_nothing_moves_and_it_goes_on_when_asked(
     assert find_speeds(record)[later].max() < 0.02, "nobody has asked yet"
 
     q = follower.read().q
-    state = cycle(follower, clock, q + 0.03, time_s=0.5)
-    assert np.abs(state.q - q - 0.03).max() < 5e-3
+
+    def is_there(state):
+        return np.abs(state.q - q - 0.03).max() < 5e-3
+
+    assert is_there(cycle(follower, clock, q + 0.03, until=is_there, time_s=3.0)), (
+        "it goes where it is asked to"
+    )
 
 
 def test_a_protective_stop_carries_the_code_of_the_controller(arm, follower, clock):

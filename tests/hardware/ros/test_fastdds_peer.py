@@ -25,7 +25,7 @@ from cyclonedds.qos import Qos as DdsQos
 from paprle.hardware.ros.transports.dds import DdsBus
 from paprle.hardware.ros.transports.dds_types import mangle_type
 
-SOURCE = Path(__file__).parents[2] / "support/fastdds_peer.cpp"
+SOURCE = Path(__file__).parents[2] / "support/ros/fastdds_peer.cpp"
 CODEC = load_codec("jazzy")
 DEEP = Qos(depth=64)
 N = 20

@@ -127,7 +127,7 @@ def test_a_slower_speed_limit_is_reached_without_a_jerk():
         sent.append(gate.step(target, h).q_cmd)
         allowed.append(gate.speed_scale * robot.dq_max)
 
-    limits = adversary.Limits(
+    limits = adversary.JudgedLimits(
         q_min=robot.q_min, q_max=robot.q_max, dq_max=np.array(allowed),
         ddq_max=robot.ddq_max, dddq_max=robot.dddq_max, h=h,
     )  # fmt: skip
