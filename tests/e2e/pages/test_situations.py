@@ -1,4 +1,4 @@
-"""The page in each situation, by measure; no session runs, a view is told them.
+"""The page in each situation, by measure, beside a view without a session.
 
 With PICTURES=FOLDER every look is kept there.
 """

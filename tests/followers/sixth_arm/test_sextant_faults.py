@@ -32,7 +32,7 @@ def drive(follower, clock, time_s=0.3):
 
 
 def check_rest(arm, after_ns):
-    """Nothing moved after a time; return the journal."""
+    """Check that no joint moved after a time; return the journal."""
     time.sleep(0.05)
     record = arm.read()
     before = record.state_stamps < after_ns - 2 * IN_FLIGHT

@@ -116,6 +116,7 @@ def test_a_cable_that_was_out_brings_no_old_target(follower, clock, arm):
     assert np.ptp(record.q[late], axis=0).max() < 1e-3
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("fault", ["silence", "stuck"])
 def test_states_that_do_not_come_are_as_old_as_they_are(follower, clock, arm, fault):
     run(follower, clock, time_s=0.1)
@@ -123,12 +124,10 @@ def test_states_that_do_not_come_are_as_old_as_they_are(follower, clock, arm, fa
     arm.do(fault, time=0.4)
     time.sleep(0.3)
     age = clock() - follower.read().stamp_ns
+    run(follower, clock, time_s=0.5)
 
     assert age > 0.25e9
-    end = clock() + 3e9
-    while clock() - follower.read().stamp_ns > 0.1e9:
-        assert clock() < end, "they come again"
-        run(follower, clock, time_s=0.1)
+    assert clock() - follower.read().stamp_ns < 0.1e9
 
 
 def test_noise_for_reports_is_a_lost_connection(follower, clock, arm):

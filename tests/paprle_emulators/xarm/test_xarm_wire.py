@@ -33,7 +33,7 @@ class Tape:
         self.box, self.frames, self._answers = Box(arm), [], []
 
     def flush(self):
-        """Nothing waits."""
+        """Report that no motion waits."""
 
     def write(self, data):
         self.frames.append(bytes(data))

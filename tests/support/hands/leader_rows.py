@@ -268,7 +268,7 @@ class LentMouse(MouseHand):
 
 
 def push_mouse(bench):
-    """What reads it needs the library of ``build_shim`` (``preloaded``)."""
+    """A mouse whose reader needs the library of ``build_shim`` (``preloaded``)."""
     path = bench.folder / "mouse"
     make_hand = partial(LentMouse, mouse=EmulatedMouse(path))
     return Row(("leader=spacemouse", f"leader.path={path}"), make_hand)

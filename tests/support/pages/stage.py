@@ -1,4 +1,4 @@
-"""The page in every situation of a session, without a session: a view is told them."""
+"""The page in every situation of a session: a view without a session shows them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ SITUATIONS = {
 
 
 class Stage:
-    """A view that is told a situation again and again, and a page that shows it."""
+    """A view that shows one situation, and a page that shows the view."""
 
     def __init__(self, view):
         self.view = view
