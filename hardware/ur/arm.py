@@ -62,7 +62,6 @@ _LEAVE_TIME = 1.5  # [s] chosen: three times what ur_rtde waits
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _OPEN_TIME = 6.0  # [s] chosen: ur_rtde waits 5 s for a script, for a cut cable for ever
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
-_POLL = 0.02  # [s] chosen
 _LED_PLACE = 0.005  # [rad] chosen: a gate that has not begun anew holds its old goal
 _STILL = 0.01  # [rad/s] chosen: above the noise of measured speeds
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
@@ -420,12 +419,3 @@ class UrArm(VendorArm):
             return call()
         except (RuntimeError, ValueError, TypeError) as err:
             raise ArmError(f"{self.name}: {err}") from err
-
-    @staticmethod
-    def _wait_for(is_met: Callable[[], object], timeout: float) -> bool:
-        end = time.monotonic() + timeout
-        while not is_met():
-            if time.monotonic() > end:
-                return False
-            time.sleep(_POLL)
-        return True

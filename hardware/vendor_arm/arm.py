@@ -53,7 +53,7 @@ _PARDON_NS = 3_000_000_000  # [ns] chosen: several attempts to start a program
 _STANDING_NS = 1_000_000_000  # [ns] chosen: goals that long the same
 _SAME_GOAL = 1e-6  # [rad] chosen
 _TOLD_NS = 500_000_000  # [ns] chosen: many readings of a gate, which latches it
-_POLL = 0.005  # [s] chosen: while an arm opens
+_POLL = 0.01  # [s] chosen: while an arm opens
 _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
 

@@ -16,7 +16,7 @@ import socket
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,6 @@ _FIRST_TIME = (
 _ANSWER_TIME = 0.5  # [s] chosen: a box answers in 1 ms; longer is a cable
 _ENABLE_TIME = 5.0  # [s] chosen: brakes open in less than one
 _LISTEN_TIME = 0.1  # [s] chosen: another master moves the arm meanwhile
-_POLL = 0.01  # [s] chosen
 _DETAILS_NS = (
     1_000_000_000  # [ns] chosen: five reports of the condition that are missing
 )
@@ -378,15 +377,6 @@ class XArm(VendorArm):
             centre = [1e3 * x for x in settings.payload_centre]
             codes.append(api.set_tcp_load(settings.payload, centre))
         return codes
-
-    @staticmethod
-    def _wait_for(is_met: Callable[[], object], timeout: float) -> bool:
-        end = time.monotonic() + timeout
-        while not is_met():
-            if time.monotonic() > end:
-                return False
-            time.sleep(_POLL)
-        return True
 
 
 @contextlib.contextmanager
