@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 # spec: XArmAPI.version: axes, type, serial numbers of arm and control box, firmware.
-# The register has 40 bytes: a type of two digits, the 850's, leaves no room for the
-# last number, and the SDK then reads neither firmware nor axes
+# The SDK reads 40 bytes: with a type of two digits, the 850's, and serial numbers of 14
+# letters the last number is cut, and the SDK then finds neither firmware nor axes. No
+# string of a real 850 was seen
 _VERSION = re.compile(r"(\d+),(\d+),([^,]*),[^,]*,\D*?[vV]?(\d+)\.(\d+)\.?(\d*)")
 
 

@@ -59,9 +59,9 @@ MESHES = Verb(
 The repository has no files of makers: a robot is drawn with the bodies that the gate
 keeps apart. This verb downloads the maker's description once (robot_descriptions, in
 ~/.cache/robot_descriptions; pip install 'paprle[meshes]'), or reads a URDF that is
-given, and keeps small copies of its visual meshes in ~/.cache/paprle/meshes. Pages, the
-viewer and reports draw them. A joint counts if it moves as ours does in random
-postures; bodies of others stay. The gate never uses them.
+given, and keeps small copies of its visual meshes in ~/.cache/paprle/meshes. Pages and
+the viewer draw them. A joint counts if it moves as ours does in random postures;
+bodies of others stay. Reports and the gate never use them.
 
 examples:
   paprle meshes so101

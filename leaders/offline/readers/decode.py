@@ -21,7 +21,7 @@ _BAD = "\ufffd"
 
 
 class Decoded(NamedTuple):
-    """Text of a file; ``told`` is the encoding if not UTF-8."""
+    """Text of a file, and its encoding if that is not UTF-8."""
 
     text: str
     told: str
