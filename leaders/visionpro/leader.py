@@ -45,6 +45,7 @@ class Visionpro(Leader):
             is_stamped_on_arrival=True,
             has_deadman=True,
             has_gripper=True,
+            has_trigger=True,
             renders=self.config.renders,
             rate=self.config.rate,
             engage_hint="close middle and ring finger of each hand",

@@ -26,6 +26,7 @@ from paprle.observers.view.drawing.frusta import Frusta
 from paprle.observers.view.drawing.handles import Handles
 from paprle.observers.view.drawing.held_reason import HeldReason
 from paprle.observers.view.drawing.proximity_colours import Nearness
+from paprle.observers.view.drawing.specimens import add_specimens
 from paprle.observers.view.drawing.surroundings import Surroundings
 from paprle.observers.view.panel import Panel
 from paprle.observers.view.thumbnails import Album
@@ -118,6 +119,7 @@ class Scene:
             part: [scene.add_frame(name, show_axes=False) for name in names]
             for part, names in _ROOTS.items()
         }
+        add_specimens(self._server, base)
         self._handles: Handles | None = None
         self._carried: Carried | None = None
         if panel is not None:

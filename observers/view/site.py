@@ -21,6 +21,7 @@ from paprle.observers.view.thumbnails import Album
 from paprle.observers.view.viser_proxy import Relay, load_page, name_protocol
 
 _SOCKET, _SCENE, _SCENE_PAGE = "/console", "/scene", "/scene.html"
+_SHARED = "/deadman.js", "/link.js", "/threaded_link.js", "/socket_worker.js"
 _NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[page]'"
 
 
@@ -46,7 +47,7 @@ def make_site(
     panel.resume(before)
     pages = dict(load_pages("paprle.observers.view"))
     shared = load_pages("paprle.hardware.web")
-    pages |= {name: shared[name] for name in ("/deadman.js", "/link.js")}
+    pages |= {name: shared[name] for name in _SHARED}
     pages["/keys.js"] = make_key_table()
     framing = f"{POLICY}; frame-src 'self'"
     for name in ("/", "/index.html"):

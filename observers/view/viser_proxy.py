@@ -23,7 +23,7 @@ from paprle.hardware.web.client import Client
 from paprle.hardware.web.errors import WebError
 from paprle.hardware.web.serving.server import Page
 
-_HEADER = "X-Paprle-Relay"
+_HEADER, _SOFTWARE = "X-Paprle-Relay", "X-Paprle-Software"
 _DRAGGED = b"TransformControls"
 _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
@@ -42,6 +42,7 @@ _STAYING = (
 )
 """It looks for its server again only with the focus, which our page has: as long as
 that page is connected, so that an old page does not show its old token for ever."""
+_PACED = b'<script src="pace.js"></script>'
 _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
@@ -51,7 +52,8 @@ def load_page() -> Page | None:
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin).parent / "client/build/index.html"
-    text = path.read_bytes().replace(b"</head>", _HIDDEN + _STAYING + b"</head>", 1)
+    text = path.read_bytes().replace(b"<head>", b"<head>" + _PACED, 1)
+    text = text.replace(b"</head>", _HIDDEN + _STAYING + b"</head>", 1)
     body = gzip.compress(text, compresslevel=5)
     return Page(body, "text/html; charset=utf-8", _POLICY, "gzip")
 
@@ -88,22 +90,32 @@ class Relay:
             if not secrets.compare_digest(shown, self._secret):
                 await connection.close(_REFUSED, "not here")
 
+        def cast_no_shadows(client: Any) -> None:
+            connection = inside._live_connections.get(client.client_id)  # noqa: SLF001 - see above
+            if connection is not None and _SOFTWARE in connection.request.headers:
+                client.scene.configure_default_lights(cast_shadow=False)
+
+        server.on_client_connect(cast_no_shadows)
         callbacks.insert(0, refuse_others)
         self._port = int(server.get_port())
 
     async def handle(self, client: Client) -> None:
         """Relay a page until either side closes."""
+        page, _, renderer = client.query.partition("&")
+        headers = {_HEADER: self._secret}
+        if renderer == "software":  # the browser draws on the processor
+            headers[_SOFTWARE] = renderer
         try:
             async with connect(
                 f"ws://127.0.0.1:{self._port}",
                 subprotocols=[Subprotocol(name_protocol())],
-                additional_headers={_HEADER: self._secret},
+                additional_headers=headers,
                 compression=None,
                 max_size=None,
                 proxy=None,
             ) as scene:
                 both = [
-                    asyncio.create_task(self._carry_up(client, scene)),
+                    asyncio.create_task(self._carry_up(client, scene, page)),
                     asyncio.create_task(_carry_down(scene, client)),
                 ]
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -113,12 +125,14 @@ class Relay:
         except (OSError, InvalidHandshake):
             return  # there is no scene yet, or no more
 
-    async def _carry_up(self, client: Client, scene: ClientConnection) -> None:
+    async def _carry_up(
+        self, client: Client, scene: ClientConnection, page: str
+    ) -> None:
         async for data in client.listen():
             if (
                 isinstance(data, bytes)
                 and _DRAGGED in data
-                and not self._may_drag(client.query)
+                and not self._may_drag(page)
             ):
                 continue
             await scene.send(data)

@@ -131,6 +131,14 @@ def list_controls(resolved: Resolved) -> list[str]:
     ]
 
 
+def is_moved_at_page(resolved: Resolved) -> bool:
+    """Return whether a leader's hands come from a page."""
+    return any(
+        load_factory(find_plugin("leader", one.type)).is_at_page
+        for one in resolved.leaders.values()
+    )
+
+
 def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
     """Return the config, with a page if needed.
 
@@ -140,10 +148,7 @@ def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
         ConfigError: If a leader is moved at a page that is off.
     """
     is_seen = is_asked or (sys.stdin is not None and sys.stdin.isatty())
-    is_moved = any(
-        load_factory(find_plugin("leader", one.type)).is_at_page
-        for one in resolved.leaders.values()
-    )
+    is_moved = is_moved_at_page(resolved)
     there = {f.name for f in fields(resolved.observers)}
     is_wanted = resolved.session.view and (is_seen or is_moved)
     if is_moved and not resolved.session.view and not list_controls(resolved):

@@ -177,8 +177,11 @@ def _schedule(thread_id: int, priority: int) -> None:
 class Promoter:
     """Promoter of threads, which may hold the interpreter's lock."""
 
-    def __init__(self, priority: int = _FIFO_PRIORITY) -> None:
+    def __init__(
+        self, priority: int = _FIFO_PRIORITY, own_priority: int = _FIFO_PRIORITY
+    ) -> None:
         self._own, self._priority = threading.get_native_id(), priority
+        self._own_priority = own_priority
         self._known: set[int] = set()
         self._n_looks = 0
 
@@ -191,7 +194,7 @@ class Promoter:
             alive = {int(task.name) for task in _TASKS.iterdir()}
             for thread_id in alive - self._known:
                 is_own = thread_id == self._own
-                priority = _FIFO_PRIORITY if is_own else self._priority
+                priority = self._own_priority if is_own else self._priority
                 with contextlib.suppress(OSError):  # refused, or it has ended
                     _schedule(thread_id, priority)
             self._known = alive

@@ -26,6 +26,7 @@ _ROUNDED = 1e-12  # [kg m²] chosen: what tools that compute moments round to
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
+_TURN = 2.02 * math.pi  # chosen: [rad] a rounded turn is one
 MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
 
 _N_TOLD = 8  # chosen: soft limits in a line
@@ -162,6 +163,9 @@ class _Reader:
         origin = element.find("origin")
         xyz = self.numbers(origin, "xyz", (0.0, 0.0, 0.0), of)
         rpy = self.numbers(origin, "rpy", (0.0, 0.0, 0.0), of)
+        if np.abs(rpy).max() > _TURN:
+            told = " ".join(f"{angle:g}" for angle in rpy)
+            self.note(f"{of}: rpy {told} is more than a turn: is it in degrees?")
         return pin.SE3(pin.rpy.rpyToMatrix(*rpy.tolist()), np.array(xyz))
 
     def joint(self, element: ET.Element) -> UrdfJoint:

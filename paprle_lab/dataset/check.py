@@ -37,6 +37,7 @@ _GAPS = 0.02  # chosen: of the frames; a policy hardly notices fewer
 _JUMP = 3.0  # chosen: times what the gate allows in one frame
 _SHORTEST = 1.0  # [s] chosen: less is a slip of the operator's hand
 _LEAST_DRIVEN = 0.5  # chosen: less is an episode of alignment and pauses
+_LEAST_FOLLOWED = 0.5  # chosen: less was asked for in vain, as in another unit
 _ALIKE = 0.01  # [rad] or [m] chosen: no person repeats a motion as exactly
 _POINTS = 50  # chosen: of a motion, for comparing
 _DRIFT = 0.05  # [s] chosen: more than a frame and a half of a camera at 30 Hz
@@ -48,8 +49,8 @@ class DatasetFault(NamedTuple):
     """A fault that spoils training.
 
     Attributes:
-        kind: One of frozen, gap, drift, jump, copy, unlabelled, short, undriven, left
-            out.
+        kind: One of frozen, gap, drift, jump, copy, unlabelled, short, undriven,
+            unfollowed, left out.
     """
 
     path: Path
@@ -141,6 +142,7 @@ def _check_one(
             *_find_labels(source),
             *_find_short(sum(motion.driven), fps),
             *_find_undriven(motion.driven),
+            *_find_unfollowed(source),
             *_find_gaps(frames.accounts, fps),
             *(("gap", told) for told in describe_trimmed(frames.trimmed, frames.ended)),
             *jumps.find(),
@@ -178,6 +180,12 @@ def _find_undriven(driven: list[bool]) -> Found:
             f"a leader drove {n_driven / n:.0%} of {n} frames; dataset create leaves "
             "out the others",
         )
+
+
+def _find_unfollowed(source: SourceRecording) -> Found:
+    for one in source.short:
+        if one.seconds > _LEAST_FOLLOWED * source.duration > 0.0:
+            yield "unfollowed", f"the robot was not where it was asked to be: {one}"
 
 
 def _find_gaps(accounts: dict[str, Account], fps: int) -> Found:

@@ -17,6 +17,7 @@ from paprle.contracts.kit.work import Work
 from paprle.ipc.records import Stream
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reading import Block, Reading
+from paprle.recording.shortage import Shortage, list_shortages
 from paprle.recording.tracks import list_tracks
 from paprle_lab.dataset.camera_calibration import keep_common
 
@@ -32,6 +33,7 @@ class SourceRecording:
     Attributes:
         outcome: ``success``, ``failure`` or empty.
         duration: [s]; 0: unknown.
+        short: Causes that kept the robot from its leader.
     """
 
     path: Path
@@ -39,6 +41,7 @@ class SourceRecording:
     task: str
     outcome: str
     duration: float
+    short: tuple[Shortage, ...] = ()
 
 
 @dataclass
@@ -148,7 +151,8 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
     seconds = manifest.get("duration")
     if not (isinstance(seconds, int | float) and 0.0 <= seconds < math.inf):
         seconds = 0.0
-    source = SourceRecording(path, sha256, task, outcome, float(seconds))
+    short = tuple(list_shortages(manifest))
+    source = SourceRecording(path, sha256, task, outcome, float(seconds), short)
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(

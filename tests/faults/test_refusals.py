@@ -129,4 +129,5 @@ def test_a_robot_that_nothing_else_stops_is_driven_only_by_assent(
     else:
         assert done.returncode == 2, said
         assert "expected gate.accept_unattended=true" in said
+        assert "session.yaml" in said, "the setting of the site"
         assert "Traceback" not in said

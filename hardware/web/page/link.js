@@ -33,9 +33,13 @@ export class Link {
     return this.socket !== null && this.socket.readyState === WebSocket.OPEN;
   }
 
+  open(address, protocols) {
+    return new WebSocket(address, protocols);
+  }
+
   connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}${this.path}`, ["paprle", this.token]);
+    const socket = this.open(`${scheme}://${location.host}${this.path}`, ["paprle", this.token]);
     this.socket = socket;
     let wasOpen = false;
     socket.onopen = () => {

@@ -38,7 +38,7 @@ _REPORT_POLICY = (
 )
 """A report may come from anybody: nothing of it runs or loads."""
 _SHARED = {
-    "paprle.observers.view": ("/style.css", "/elements.js", "/picture.js"),
+    "paprle.observers.view": ("/style.css", "/elements.js", "/pace.js", "/picture.js"),
     "paprle.hardware.web": ("/link.js",),
 }
 """Files of the session's page that this one uses, too."""

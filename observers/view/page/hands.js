@@ -239,7 +239,7 @@ export class Hands {
     return deflections;
   }
 
-  step(mustLeave = false) {
+  step() {
     const now = performance.now(), dt = Math.min(now - this.last, 100) / 1000;
     this.last = now;
     if (!this.isOperator || $("move").hidden) return;
@@ -251,7 +251,7 @@ export class Hands {
     const joints = this.emits === "joints" ? this.joints ?? [] : [];
     const { isHeld, press } = this.deadMan;
     const hands = { type: "hands", t: now, held: isHeld, press, limbs, joints };
-    this.link.sayNewest(hands, mustLeave);
+    this.link.sayHands(hands);
   }
 
   stepOpening(limb, by) {
@@ -275,6 +275,6 @@ export class Hands {
       this.forgetOpenings();
     }
     this.takeJoints(); // another press begins where the robot is, however soon it comes
-    this.step(true);
+    this.step();
   }
 }

@@ -7,18 +7,19 @@ import { keepStrips, onReport } from "./episodes.js";
 import { fitPage } from "./fit.js";
 import { Hands, VAIN, isOfSlider } from "./hands.js";
 import { toggleHelp } from "./help.js";
-import { Link, makeName, takeToken } from "./link.js";
+import { makeName, takeToken } from "./link.js";
 import { showObjects } from "./objects.js";
 import { makePicture } from "./picture.js";
 import { show, showLink } from "./shown.js";
 import { prepareSpeech, toggleSpeech } from "./speech.js";
+import { ThreadedLink } from "./threaded_link.js";
 import { say } from "./toast.js";
 
 const $ = (id) => document.getElementById(id);
 const ANSWER = 1000; // [ms] until then a state may have been told before it heard of a choice
 const token = takeToken();
 const page = makeName();
-const link = new Link("/console", token, { page });
+const link = new ThreadedLink("/console", token, { page });
 const hands = new Hands(link);
 let control = "nobody", wantsControl = true, levelSaid = -ANSWER, vainDrags = null;
 

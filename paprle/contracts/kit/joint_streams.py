@@ -13,7 +13,7 @@ from paprle.contracts.types import Vec
 _SEPARATORS = re.compile(r"[/.:\-_]+")
 _STEP = 0.02  # [rad] or [m] chosen: less than this between two values is no jump
 _SPEED = 3.0  # [rad/s] chosen: a step slower than this is no jump
-_LONGEST = 0.1  # [s] chosen: after a longer time a step of any size may be motion
+_LONGEST = 0.6  # [s] chosen: publishers of 2 Hz; a longer pause is one of the stream
 _N_RETURNS = 4  # chosen: a motion does not come back to where it was so often
 _WINDOW = 2.0  # [s] chosen: returns farther apart are not of two publishers
 _TURN = 2.0 * np.pi

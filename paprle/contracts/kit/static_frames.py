@@ -5,6 +5,7 @@ Optical frames (x right, y down, z forward) are refused: up would become sideway
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -122,8 +123,7 @@ def plain(frame_id: str) -> str:
 
 def is_optical(frame: str) -> bool:
     """Return whether a frame is optical by name (ROS REP 103)."""
-    words = frame.lower().rpartition("/")[2].split("_")
-    return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
+    return "optical" in re.split(r"[_\-.]", frame.lower().rpartition("/")[2])
 
 
 def _quote(frame: str) -> str:

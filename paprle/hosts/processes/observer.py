@@ -10,6 +10,7 @@ from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import Observer
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
+    is_moved_at_page,
     list_observers,
     list_placed,
     make_observer,
@@ -33,6 +34,7 @@ from paprle.hosts.views.proximity import make_near_bodies
 from paprle.hosts.views.remote_view import HEARD, HEARD_DTYPE, HeardReader
 from paprle.hosts.views.scene_bodies import list_scene_bodies
 from paprle.hosts.views.view import ViewReader
+from paprle.ipc.loop import BESIDE_PRIORITY, Promoter
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
@@ -69,8 +71,12 @@ def main(role: Role) -> None:
         observer.open()
         role.report("ready", notes=list(observer.notes))
         pace, written_ns = make_pace(role, resolved, name), 0
+        carries_hands = is_page and is_moved_at_page(resolved)
+        promoter = Promoter(BESIDE_PRIORITY, BESIDE_PRIORITY)
         while not is_closed(role.fds["session_alive"]):
             is_turn = pace.wait()
+            if carries_hands:  # a browser that draws on the processor delays no hand
+                promoter.look()
             wishes.tell(time.monotonic_ns())
             if not is_turn:
                 continue

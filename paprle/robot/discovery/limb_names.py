@@ -11,7 +11,10 @@ HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORE
 LEG = {"leg", "hip", "knee", "ankle", "thigh", "calf", "shank"}
 LEG |= {"lleg", "rleg", "haa", "hfe", "kfe"}
 _CORNERS = ("fl", "fr", "hl", "hr", "rl", "rr", "lf", "rf", "lh", "rh")
-_PARTS = "arm|hand|leg|foot|wrist|gripper|limb|finger"
+_PARTS = (
+    "arm|hand|leg|foot|wrist|gripper|limb|finger|shoulder|elbow|manipulator|tool|tcp|ee"
+    "|eef|effector"
+)
 _SIDED = re.compile(
     rf"(?P<before>left|right|l|r)(?:{_PARTS})?|(?:{_PARTS})(?P<after>left|right)"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,21 +12,25 @@ from paprle.contracts.types import Vec
 from paprle.robot.tree import Urdf, UrdfJoint
 
 _OF_BASE = re.compile(
-    r"mobile|odom|planar|virtual|chassis|vehicle|platform|footprint|(^|_)(agv|amr|cart)"
+    r"mobile|odom|planar|virtual|floating|chassis|vehicle|platform|footprint|(^|_)(agv|amr|cart)"
     r"(_|$)|drive|omni|holonomic|locomotion",
     re.IGNORECASE,
 )
 _BASE_JOINT = re.compile(r"(^|_)(base|root|world|robot|dummy)(_|$)", re.IGNORECASE)
 _UPRIGHT = 0.99  # chosen: [1] cosine within which an axis is upright, or flat
+_N_WAYS = 3  # a body floats along three axes, and turns about three
 _ROOMY = 20.0  # chosen: [m] no rail is as long
 
 
 def find_base_joints(urdf: Urdf) -> set[str]:
     """Return the actuated joints that move the robot's base.
 
-    A base slides along the ground and turns upright; rails and lifting gantries belong
-    to the arm.
+    A base slides along the ground and turns upright, or floats freely; rails and
+    lifting gantries belong to the arm.
     """
+    floating = _find_floating(urdf)
+    if floating:
+        return floating
     run = _list_first(urdf)
     slides = [joint for joint, axis in run if joint.kind == "prismatic"]
     if len(slides) > 2 or not slides:
@@ -43,19 +48,25 @@ def find_base_joints(urdf: Urdf) -> set[str]:
     return {joint.name for joint in found}
 
 
+def _find_floating(urdf: Urdf) -> set[str]:
+    """Return three slides and the turns after them, by names or missing bounds."""
+    found: list[str] = []
+    n_slides = 0
+    for joint, _ in _list_chain(urdf):
+        slides = joint.kind == "prismatic"
+        if not _is_of_base(joint) and not (slides and _is_roomy(joint)):
+            is_free_turn = joint.kind == "continuous" and n_slides == _N_WAYS
+            if not is_free_turn or len(found) >= 2 * _N_WAYS:
+                break
+        found.append(joint.name)
+        n_slides += slides
+    return set(found[: 2 * _N_WAYS]) if n_slides == _N_WAYS else set()
+
+
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
     # Nothing is returned where a third slide lifts them: that is a gantry.
     run: list[tuple[UrdfJoint, Vec]] = []
-    R, link = np.eye(3), urdf.root
-    while True:
-        moving = [j for j in urdf.child_joints[link] if _carries(urdf, j)]
-        if len(moving) != 1:
-            return run
-        joint = moving[0]
-        R = R @ joint.T_parent_joint.rotation
-        axis, link = R @ joint.axis, joint.child
-        if not joint.is_actuated:
-            continue
+    for joint, axis in _list_chain(urdf):
         is_upright = abs(axis[2]) > _UPRIGHT
         slides = joint.kind == "prismatic"
         if slides and is_upright and len(run) > 1:
@@ -63,6 +74,21 @@ def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
         if slides == is_upright or (slides and abs(axis[2]) > 1.0 - _UPRIGHT):
             return run
         run.append((joint, axis))
+    return run
+
+
+def _list_chain(urdf: Urdf) -> Iterator[tuple[UrdfJoint, Vec]]:
+    """Yield actuated joints and their axes at zero from the root to the first fork."""
+    R, link = np.eye(3), urdf.root
+    while True:
+        moving = [j for j in urdf.child_joints[link] if _carries(urdf, j)]
+        if len(moving) != 1:
+            return
+        joint = moving[0]
+        R = R @ joint.T_parent_joint.rotation
+        axis, link = R @ joint.axis, joint.child
+        if joint.is_actuated:
+            yield joint, axis
 
 
 def _carries(urdf: Urdf, joint: UrdfJoint) -> bool:

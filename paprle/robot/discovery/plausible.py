@@ -20,7 +20,9 @@ _LONGEST = 5.0  # chosen: [m] longer than the rail of any arm but a gantry's
 _QUICKEST = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
 _TURN = 2.0 * math.pi
-_FAR = 20.0  # chosen: [m] no link is as long
+_FAR = 5.0  # chosen: [m] no link of an arm is as long
+_DOUBTFUL = {"revolute": 20.0, "continuous": 20.0, "prismatic": 8.0}
+"""chosen: [rad/s or m/s] the quickest wrist of an industrial arm turns at 16 rad/s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
         low, high = float(info.q_min[i]), float(info.q_max[i])
         for doubt in _doubt_joint(joint, low, high, float(info.home[i])):
             found.setdefault(doubt, []).append(joint.name)
-        if info.dq_max[i] >= 0.8 * _QUICKEST[joint.kind]:
+        if info.dq_max[i] >= _DOUBTFUL[joint.kind]:
             unit = "m/s" if joint.kind == "prismatic" else "rad/s"
             other = "millimetres" if joint.kind == "prismatic" else "degrees"
             doubt = (
@@ -78,7 +80,10 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
         if (distance := float(np.linalg.norm(joint.T_parent_joint.translation))) > _FAR
     ]
     origins = (
-        [f"joints far from the one before: {', '.join(far)}; are these millimetres?"]
+        [
+            f"joints far from the one before: {', '.join(far)}; are these millimetres "
+            "or centimetres?"
+        ]
         if far
         else []
     )

@@ -18,6 +18,7 @@ _UR_GRAPHICAL = "Universal Robots' terms for graphical documentation"
 # Universal_Robots_ROS2_Description
 _MAKERS = {
     "fr3": ("fr3", _APACHE),
+    "fr3_2f85": ("fr3", _APACHE),
     "g1": ("g1", _BSD),
     "g1_upper": ("g1", _BSD),
     "j2s7s300": ("j2s7s300", _BSD),
@@ -38,6 +39,7 @@ _MAKERS = {
     "ur30": ("ur30", _UR_GRAPHICAL),
     "xarm6": ("xarm6", _BSD),
     "xarm7": ("xarm7", _BSD),
+    "xarm7_2f85": ("xarm7", _BSD),
     "yam": ("yam", _MIT),
 }
 

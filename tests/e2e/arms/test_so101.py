@@ -75,7 +75,7 @@ def lead(tmp_path, motion, timeout=200.0):
 
 
 def test_a_leader_drives_a_follower_within_its_limits(tmp_path):
-    lead(tmp_path, "grasp_all:25,sines:5,end:20")
+    lead(tmp_path, "grasp_all:16,sines:5,end:20")
 
 
 @pytest.mark.nightly

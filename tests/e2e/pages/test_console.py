@@ -21,6 +21,7 @@ pytestmark = [
 
 A1 = 0.1  # [s] spec: safety.md A1
 V_OVER_A = 0.36  # [s] of the PiPER's slowest joint, as its limits are configured
+REPEATED = 0.25  # [s] the longest stall of a page over which a held hand is repeated
 SLACK = 0.1  # [s] a page that is closed, and a shared machine
 
 
@@ -28,6 +29,22 @@ def run_session(folder, *words, **size):
     """Yield somebody at the page of a session; its picture is another test's."""
     more = ["observers.view.scene=false", "observers.view.port=18480", *words]
     return operate(folder, "piper", *more, **size)
+
+
+def stall(page, seconds):
+    """Occupy the page's thread."""
+    page.evaluate(
+        "ms => { const end = performance.now() + ms; "
+        "while (performance.now() < end); }",
+        1000.0 * seconds,
+    )
+
+
+def find_last_engaged(episode, before_ns):
+    """Stamp of the last engaged tick before a time, [ns]."""
+    engaged = episode.ticks["state"] == SessionState.ENGAGED
+    stamps = episode.ticks["stamp_ns"][engaged]
+    return int(stamps[stamps < before_ns][-1])
 
 
 def find_rest(episode, since_ns):
@@ -119,9 +136,42 @@ def test_a_page_that_is_gone_while_it_is_held_brakes(tmp_path, how):
         session.process.wait(40)
 
     episode = session.episode()
-    engaged = episode.ticks["state"] == SessionState.ENGAGED
-    stamps = episode.ticks["stamp_ns"][engaged]
-    last = stamps[stamps < gone_ns + 1_500_000_000][-1]
-    assert (int(last) - gone_ns) * 1e-9 < A1 + SLACK
+    last_ns = find_last_engaged(episode, gone_ns + 1_500_000_000)
+    assert (last_ns - gone_ns) * 1e-9 < A1 + SLACK
     if how != "killed":
         assert find_rest(episode, gone_ns) < A1 + V_OVER_A + SLACK
+
+
+def test_short_stalls_of_the_page_are_driven_through(tmp_path):
+    with run_session(tmp_path) as operator:
+        operator.drive(["PageUp"], 0.3)
+        before = operator.n_pauses
+        for _ in range(5):
+            stall(operator.page, 0.18)
+            operator.page.wait_for_timeout(100)
+            assert operator.word() == "Driving"
+        operator.let_go()
+        assert operator.n_pauses == before
+        operator.session.kill("session", 2)
+        operator.session.process.wait(40)
+
+
+def test_a_page_that_stands_still_lets_go_until_another_press(tmp_path):
+    with run_session(tmp_path) as operator:
+        session, page = operator.session, operator.page
+        operator.drive(["PageUp"], 0.3)
+        page.keyboard.down("PageUp")
+        time.sleep(0.3)
+        stalled_ns = time.monotonic_ns()
+        stall(page, 1.5)
+        page.wait_for_timeout(500)
+        assert operator.word() == "Paused"
+        page.keyboard.up("m")
+        operator.drive([], 0.2)
+        session.kill("session", 2)
+        session.process.wait(40)
+
+    episode = session.episode()
+    last_ns = find_last_engaged(episode, stalled_ns + 1_500_000_000)
+    stood = (last_ns - stalled_ns) * 1e-9
+    assert REPEATED - SLACK < stood < REPEATED + A1 + SLACK

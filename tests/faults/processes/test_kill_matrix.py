@@ -60,7 +60,7 @@ STALLED = ("gate", "session", "leader", "all at once")
 STALLS = (0.6, 1.5)  # [s] a robot rests by then; longer than gate.latch_after
 STALLS_IN_CI = {
     ("can", "gate", 0.6),
-    ("feetech", "gate", 0.6),
+    ("ros2", "gate", 0.6),
     ("mujoco", "all at once", 0.6),
 }
 STALL_CELLS = [

@@ -345,9 +345,15 @@ def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
     check_rest(session, at_ns)
 
 
-@pytest.mark.nightly
 @pytest.mark.timed
-@pytest.mark.parametrize("victim", ["gate", "leader", "recorder"])
+@pytest.mark.parametrize(
+    "victim",
+    [
+        "gate",
+        pytest.param("leader", marks=pytest.mark.nightly),
+        pytest.param("recorder", marks=pytest.mark.nightly),
+    ],
+)
 def test_ctrl_c_ends_everything_within_5_s_though_a_process_is_stopped(start, victim):
     session = start("leader=autopilot", "follower=piper", "env=kinematic")
     session.wait_for("ENGAGED", 120.0)

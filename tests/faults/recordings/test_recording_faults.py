@@ -248,7 +248,6 @@ def test_a_recorder_that_hangs_is_told_and_the_next_episode_is_recorded(start, o
     assert "[s] are lost: the recorder stands still" in summary
 
 
-@pytest.mark.nightly
 @process
 def test_a_recorder_that_hangs_to_the_end_is_told_there(start, outside):
     session = start(*EPISODES, env=outside)

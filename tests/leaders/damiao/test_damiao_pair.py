@@ -73,6 +73,7 @@ def find_distance(led, follower, from_ns, n):
     return np.abs(both[0] - both[1]).max(axis=0)
 
 
+@pytest.mark.nightly
 def test_an_arm_leads_a_simulated_one(tmp_path):
     led = EmulatedDamiao(tmp_path / "leader", "openarm", motion=LED, weight=1.0)
     words = ["follower=openarm", "env=kinematic", "session.episodes=1"]

@@ -121,6 +121,16 @@ def test_publishers_that_contradict_each_other_are_refused(tmp_path, times, chan
         make_leader(path)
 
 
+@pytest.mark.parametrize("rate", [2.0, 4.0, 5.0, 10.0])
+def test_slow_publishers_that_contradict_each_other_are_refused(tmp_path, rate):
+    t = np.arange(0.0, 20.0, 1.0 / rate)
+    other = t + 0.5 / rate, say(ARM, at=lambda q: q + 1.5)
+    path = bag(tmp_path, (t, say(ARM)), other)
+
+    with pytest.raises(DeviceError, match="alternate between two motions"):
+        make_leader(path, max_gap=1.0)
+
+
 def test_fast_motion_that_wraps_is_no_second_publisher(tmp_path):
     def say_fast(m, t):
         wrapped = np.pi + 0.02 * np.sin(40.0 * t)

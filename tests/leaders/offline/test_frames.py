@@ -82,7 +82,13 @@ def split(pose):
 
 
 @pytest.mark.parametrize(
-    "frame", ["camera_color_optical_frame", "left/cam_optical_frame", "Optical_Frame"]
+    "frame",
+    [
+        "camera_color_optical_frame",
+        "left/cam_optical_frame",
+        "Optical_Frame",
+        "camera_optical_link",
+    ],
 )
 def test_an_optical_frame_that_nothing_places_is_refused(tmp_path, frame):
     said = {"/p": say_poses(frame)}

@@ -1,5 +1,6 @@
 """Who gets at the page and its picture (safety.md 9, rows 1 to 6 and 17)."""
 
+import contextlib
 import http.client
 import json
 import time
@@ -15,6 +16,7 @@ from paprle.observers.view.viser_proxy import name_protocol
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 
+ZSTD = b"\x28\xb5\x2f\xfd"  # spec: RFC 8878, the magic number of a frame
 EVIL = "http://evil.example"
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 
@@ -163,3 +165,39 @@ def test_the_picture_is_seen_through_our_door_alone():
             assert ours.recv(timeout=5)
     finally:
         server.stop()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_software", [False, True], ids=["graphics", "processor"])
+def test_a_browser_that_draws_on_the_processor_gets_no_shadows(is_software):
+    import msgspec  # noqa: PLC0415
+    import viser  # noqa: PLC0415
+    import zstandard  # noqa: PLC0415
+    from viser._messages import ViewerCameraMessage  # noqa: PLC0415
+
+    from paprle.observers.view.viser_proxy import Relay  # noqa: PLC0415
+
+    server = viser.ViserServer("127.0.0.1", 0, verbose=False)
+    relay = Relay(lambda _: True)
+    relay.guard(server)
+    address = f"ws://127.0.0.1:{server.get_port()}"
+    headers = {"X-Paprle-Relay": relay._secret}
+    if is_software:
+        headers["X-Paprle-Software"] = "software"
+    options = {"subprotocols": [name_protocol()], "max_size": None}
+    ahead = (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.5), 0.8, 0.01, 100.0, 800, 600
+    seen = ViewerCameraMessage(*ahead, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    told = b""
+    try:
+        with (
+            connect(address, additional_headers=headers, **options) as ours,
+            contextlib.suppress(TimeoutError),
+        ):
+            ours.send(msgspec.msgpack.encode(seen.as_serializable_dict()))
+            while True:
+                data = ours.recv(timeout=2)
+                unpack = zstandard.ZstdDecompressor().decompressobj()
+                told += unpack.decompress(data[data.index(ZSTD) :])
+    finally:
+        server.stop()
+    assert (b"EnableLights" in told) == is_software

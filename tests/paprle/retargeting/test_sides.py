@@ -292,6 +292,7 @@ def test_leaders_of_a_group_drive_the_side_that_they_are_named_for():
     [
         ("left_arm", "left"), ("l_wrist", "left"), ("armL", "left"), ("R", "right"),
         ("rightHand", "right"), ("gripper_r", "right"), ("fl_leg", "left"),
+        ("lefttcp", "left"), ("leftmanipulator", "left"), ("r_shoulder", "right"),
         ("r2_arm", ""), ("leader", ""), ("arm", ""), ("left_right", ""), ("lift", ""),
     ],
 )  # fmt: skip

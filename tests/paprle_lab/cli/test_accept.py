@@ -48,6 +48,7 @@ def read(folder):
     return {name: result["verdict"] for name, result in results.items()}, tree
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.timed
 @pytest.mark.timeout(480)  # four attempts, on a machine that stands still at times

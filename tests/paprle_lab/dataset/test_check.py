@@ -1,5 +1,7 @@
 """What spoils training is found, and nothing else."""
 
+import json
+
 import numpy as np
 import pytest
 from filmed import write_episode
@@ -44,6 +46,19 @@ def test_a_fault_is_found_and_named(tmp_path, what, kind, word):
 
     assert kind in kinds(found)
     assert any(word in one.text for one in found if one.kind == kind)
+
+
+def test_a_robot_that_did_not_follow_is_found(tmp_path):
+    path = write_episode(tmp_path, 2.0).with_suffix(".json")
+    manifest = json.loads(path.read_text())
+    cause = {"cause": "joint 4 at its limit", "farthest": 0.0, "turned": 2.0}
+    manifest["short"] = [{**cause, "seconds": 0.8 * manifest["duration"]}]
+    path.write_text(json.dumps(manifest))
+
+    found = check([tmp_path])
+
+    assert kinds(found) == ["unfollowed"]
+    assert "joint 4 at its limit" in found[0].text
 
 
 def test_a_motion_that_is_there_twice_is_found(tmp_path):

@@ -89,7 +89,7 @@ def test_a_urdf_in_millimetres_is_told(tmp_path):
     ).list_doubts()
 
     assert len(doubts) == 1
-    assert "weld 150 m; are these millimetres?" in doubts[0]
+    assert "weld 150 m; are these millimetres or centimetres?" in doubts[0]
 
 
 def test_each_step_of_the_work_is_noted(tmp_path):

@@ -89,12 +89,32 @@ def test_a_home_beyond_one_turn_is_told(tmp_path):
     assert "CHECK: mine: joint j6: home is 90 rad, 14 turns" in told
 
 
-def test_a_velocity_in_degrees_is_told(tmp_path):
-    urdf = write_arm(tmp_path / "arm.urdf", {3: {"velocity": "180"}})
+@pytest.mark.parametrize(("velocity", "taken"), [("180", 144), ("45", 36), ("30", 24)])
+def test_a_velocity_in_degrees_is_told(tmp_path, velocity, taken):
+    urdf = write_arm(tmp_path / "arm.urdf", {3: {"velocity": velocity}})
 
     told = rehearse_with(write_yaml(tmp_path, urdf))
 
-    assert "CHECK: mine: joint j3: it may move at 144 rad/s" in told
+    assert f"CHECK: mine: joint j3: it may move at {taken} rad/s" in told
+
+
+def test_an_origin_turned_by_degrees_is_told(tmp_path):
+    urdf = write_arm(tmp_path / "arm.urdf")
+    text = urdf.read_text()
+    urdf.write_text(text.replace('xyz="0 0 0.15"', 'xyz="0 0 0.15" rpy="90 0 0"', 1))
+
+    told = rehearse_with(write_yaml(tmp_path, urdf))
+
+    assert "CHECK: mine: joint j1: rpy 90 0 0 is more than a turn" in told
+
+
+def test_origins_in_centimetres_are_told(tmp_path):
+    urdf = write_arm(tmp_path / "arm.urdf")
+    urdf.write_text(urdf.read_text().replace('xyz="0 0 0.15"', 'xyz="0 0 15"'))
+
+    told = rehearse_with(write_yaml(tmp_path, urdf))
+
+    assert "are these millimetres or centimetres?" in told
 
 
 def test_a_slide_in_millimetres_is_read_as_such(tmp_path):

@@ -84,13 +84,10 @@ class Operator:
         return self.page.locator("#word").inner_text()
 
     def wait_for_picture(self):
-        """Wait until the picture is drawn; close what only this browser says."""
+        """Wait until the picture is there."""
         self.page.locator("#picture iframe").wait_for(timeout=60_000)
         scene = self.page.frame_locator("#picture iframe")
         scene.locator("canvas").first.wait_for(timeout=60_000)
-        button = scene.locator(".mantine-Notification-closeButton")
-        button.first.wait_for(timeout=60_000)
-        button.first.click()
 
     def read_joints(self):
         """Return measured positions as the page shows them, shape (n,)."""
@@ -222,13 +219,17 @@ class Operator:
 
 
 @contextmanager
-def operate(folder, follower, *words, **size):
-    """Yield somebody at the page of a session of ``leader=web``; ends the session."""
+def operate(folder, follower, *words, script="", **size):
+    """Yield somebody at the page of a session of ``leader=web``; ends the session.
+
+    ``script`` runs in each frame before its own.
+    """
     words = ["leader=web", f"follower={follower}", "env=mujoco", *words]
     session = RunningSession(words, Path(folder) / "out")
     try:
         session.wait_for("#", 120.0)
         with open_browser(**size) as browser:
+            browser.page.add_init_script(script)
             operator = Operator(session, browser)
             operator.open()
             yield operator

@@ -76,8 +76,8 @@ class TerminalSession(RunningSession):
     def engage(self) -> None:
         """Press Enter until it is engaged; each time it was refused is warned of.
 
-        A machine that stands still for long (``benchmarks.stalls`` counts it) makes
-        the leader's data old, and then a person has to press again.
+        A machine that stands still for long makes the leader's data old, and then a
+        person has to press again.
         """
         self.press(b"\r")
         end = time.monotonic() + 20.0

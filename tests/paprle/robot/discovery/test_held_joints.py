@@ -19,6 +19,12 @@ ARM = [
 ]
 X, Y, Z = "x prismatic 100 0 -", "y prismatic 010 0 -", "z prismatic 001 0 -"
 TURN = "turn continuous 001 0 -"
+FLOATING = [
+    X,
+    Y,
+    Z,
+    *(f"turn_{axis} revolute {axis} 0 -" for axis in ("001", "010", "100")),
+]
 
 
 def make_finger(name: str, palm: str, n: int = 4, step: float = 0.03) -> list[str]:
@@ -91,10 +97,13 @@ def test_a_public_hand_has_no_arm(side):
         (["lift prismatic 001 0 -"], 5),
         ([X, Y, Z], 7),
         (["base_joint revolute 001 0 -"], 5),
+        ([f"virtual_{line}" for line in FLOATING], 4),
+        ([f"floating_{line}" for line in FLOATING], 4),
+        ([f"virtual_{line}" for line in FLOATING[:4]], 4),
     ],
     ids=[
         "x, y, turn", "before a pan", "x, turn", "turn, x", "named", "rail", "lift",
-        "gantry", "an arm's first joint",
+        "gantry", "an arm's first joint", "six virtual", "six floating", "four virtual",
     ],
 )  # fmt: skip
 def test_a_moving_base_is_no_part_of_the_arm(base, n_joints, tmp_path):
