@@ -234,6 +234,8 @@ class Scene:
         self._server.scene.set_up_direction("+z")
         self._server.scene.configure_environment_map(None)  # it washes colours out
         self._server.scene.add_light_ambient("/light", intensity=_AMBIENT)
+        # the relay has them cast for browsers with a graphics card
+        self._server.scene.configure_default_lights(cast_shadow=False)
         self._server.scene.add_grid(
             "/floor",
             infinite_grid=True,

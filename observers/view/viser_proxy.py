@@ -90,12 +90,12 @@ class Relay:
             if not secrets.compare_digest(shown, self._secret):
                 await connection.close(_REFUSED, "not here")
 
-        def cast_no_shadows(client: Any) -> None:
+        def cast_shadows(client: Any) -> None:
             connection = inside._live_connections.get(client.client_id)  # noqa: SLF001 - see above
-            if connection is not None and _SOFTWARE in connection.request.headers:
-                client.scene.configure_default_lights(cast_shadow=False)
+            if connection and _SOFTWARE not in connection.request.headers:
+                client.scene.configure_default_lights(cast_shadow=True)
 
-        server.on_client_connect(cast_no_shadows)
+        server.on_client_connect(cast_shadows)
         callbacks.insert(0, refuse_others)
         self._port = int(server.get_port())
 

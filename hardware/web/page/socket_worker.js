@@ -10,6 +10,7 @@ const FULL = 8192; // [bytes] what waits in a stalled socket is old before it le
 let socket = null, hands = null, heard = 0, seq = 0;
 
 function open([address, protocols]) {
+  [hands, seq] = [null, 0];
   socket = new WebSocket(address, protocols);
   socket.onopen = () => postMessage({ event: "open" });
   socket.onmessage = (event) => postMessage({ event: "message", data: event.data });

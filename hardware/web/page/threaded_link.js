@@ -3,19 +3,16 @@
 import { Link } from "./link.js";
 
 class ThreadedSocket {
-  constructor(address, protocols) {
+  constructor(worker, address, protocols) {
     this.readyState = WebSocket.CONNECTING;
-    this.worker = new Worker("socket_worker.js");
-    this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.postMessage({ open: [address, protocols] });
+    this.worker = worker;
+    worker.onmessage = ({ data }) => this.hear(data);
+    worker.postMessage({ open: [address, protocols] });
   }
 
   hear({ event, ...rest }) {
     if (event === "open") this.readyState = WebSocket.OPEN;
-    if (event === "close") {
-      this.readyState = WebSocket.CLOSED;
-      this.worker.terminate();
-    }
+    if (event === "close") this.readyState = WebSocket.CLOSED;
     this[`on${event}`](rest);
   }
 
@@ -29,8 +26,10 @@ class ThreadedSocket {
 }
 
 export class ThreadedLink extends Link {
+  worker = new Worker("socket_worker.js"); // with the page: its server may be gone when the socket comes back
+
   open(address, protocols) {
-    return new ThreadedSocket(address, protocols);
+    return new ThreadedSocket(this.worker, address, protocols);
   }
 
   sayHands(hands) {

@@ -60,8 +60,7 @@ def test_nothing_is_compiled_while_the_robot_is_driven(watched):
 
 def test_drawing_takes_a_third_of_the_time(watched):
     *_, frames = watched
-    took = frames[:-1, 1] - frames[:-1, 0]
-    rest = frames[1:, 0] - frames[:-1, 1]
-    is_slow = took > 20.0  # shorter ones follow the screen
-    assert is_slow.sum() > 5
-    assert np.all(rest[is_slow] > np.minimum(2.0 * took[is_slow] - 18.0, 500.0) - 2.0)
+    took = frames[:, 1] - frames[:, 0]
+    assert len(took) > 5
+    assert np.median(took) > 20.0, "it is slow"
+    assert took.sum() < 0.4 * (frames[-1, 1] - frames[0, 0])
