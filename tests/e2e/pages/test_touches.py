@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 from paprle_lab.calibration.recorded_touches import read_touches
 
-pytestmark = [pytest.mark.process, pytest.mark.long]
+pytestmark = [pytest.mark.process, pytest.mark.nightly]
 
 
 def write_note(session, text):

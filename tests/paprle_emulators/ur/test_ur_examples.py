@@ -17,7 +17,7 @@ rtde_control = pytest.importorskip("rtde_control")
 rtde_receive = pytest.importorskip("rtde_receive")
 rtde_io = pytest.importorskip("rtde_io")
 
-pytestmark = [pytest.mark.process, pytest.mark.long]
+pytestmark = [pytest.mark.process, pytest.mark.nightly]
 JOINTS = [-1.54, -1.83, -2.28, -0.59, 1.60, 0.023]  # where the examples begin
 ROUNDS = 100  # of 1000 and 2000 in the examples
 DT = 1.0 / 500

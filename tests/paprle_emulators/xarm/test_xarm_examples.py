@@ -15,7 +15,7 @@ from paprle_emulators.xarm.models import MODELS
 
 wrapper = pytest.importorskip("xarm.wrapper")
 code = pytest.importorskip("xarm.x3.code")
-pytestmark = [pytest.mark.process, pytest.mark.long]
+pytestmark = [pytest.mark.process, pytest.mark.nightly]
 
 DOWN = {"roll": -180, "pitch": 0, "yaw": 0}
 FAST = {"speed": 400, "mvacc": 2000}

@@ -26,19 +26,15 @@ _CAMERAS = {
 _CAUSE = "arm stands: 'link3' of arm is kept clear of 'link5' of arm"
 _SECOND = "gripper stands: something blocks it"
 _STOPPED = "lag (the robot stays behind); look whether something holds it"
-_CUT_LINK = """() => {
-  const before = window.WebSocket;
-  const gone = function () {};
-  gone.OPEN = before.OPEN;
-  gone.prototype.send = gone.prototype.close = () => {};
-  window.WebSocket = gone;
-  window.sockets.forEach((one) => one.close());
-}"""
-_KEEP_SOCKETS = """
-window.sockets = [];
-const Made = window.WebSocket;
-window.WebSocket = class extends Made {
-  constructor(...words) { super(...words); window.sockets.push(this); }
+_CUT_LINK = """() => window.workers.forEach((one) => {
+  one.terminate();
+  one.onmessage({ data: { event: "close", reason: "" } });
+})"""
+_KEEP_WORKERS = """
+window.workers = [];
+const Made = window.Worker;
+window.Worker = class extends Made {
+  constructor(...words) { super(...words); window.workers.push(this); }
 };
 """
 _EPISODES = (
@@ -201,7 +197,7 @@ class Stage:
     def browse(self, **size):
         """Yield a browser whose page operates."""
         with open_browser(**size) as browser:
-            browser.page.add_init_script(_KEEP_SOCKETS)
+            browser.page.add_init_script(_KEEP_WORKERS)
             browser.open(self.view.notes[0].removeprefix("open "))
             browser.page.locator("#hold:enabled").wait_for(timeout=30_000)
             yield browser

@@ -222,7 +222,10 @@ def test_a_thin_body_is_not_passed_between_two_commands(h, shift):
     assert 0.5 - thin - path[-1][0] < KEEP + 4e-3, "it came as near as it may"
 
 
-@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+@pytest.mark.parametrize(
+    "make",
+    [make_sliders, make_crane, pytest.param(make_swing, marks=pytest.mark.nightly)],
+)
 def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
     robot, rng = make(), np.random.default_rng(1)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
