@@ -83,6 +83,7 @@ def test_an_arm_that_stops_is_moved_no_more(start, fault, words):
 
     assert session.wait_gone() == 4
     assert words in session.text()
+    wait_until(lambda: arm.read().state_stamps[-1] > at_ns + 8 * IN_FLIGHT, 5.0)
     record = check(arm, at_ns)
     late = record.state_stamps > at_ns + 6 * IN_FLIGHT
     assert np.ptp(record.q[late], axis=0).max() < 2e-3
