@@ -26,10 +26,10 @@ _ROUNDED = 1e-12  # [kg m²] chosen: what tools that compute moments round to
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
-_TURN = 2.02 * math.pi  # chosen: [rad] a rounded turn is one
 MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
 
-_N_TOLD = 8  # chosen: soft limits in a line
+_TURN = 2.02 * math.pi  # chosen: [rad] a rounded turn is one
+_N_TOLD = 8  # chosen: places in a line
 
 MOVABLE = ("revolute", "continuous", "prismatic")
 _AS_FIXED = ("floating", "planar")
@@ -55,6 +55,7 @@ def read_urdf(path: Path) -> Urdf:
     bodies = [body for element in elements for body in reader.bodies(element)]
     inertias = [reader.inertia(element) for element in elements]
     reader.note_softened()
+    reader.note_turned()
     reader.check_tree(links, joints)
     if reader.problems:
         raise ConfigError(reader.problems)
@@ -129,6 +130,7 @@ class _Reader:
         self.problems: list[str] = []
         self.notes: list[str] = []
         self.softened: list[str] = []
+        self.turned: list[str] = []  # by more than a turn
 
     def note(self, what: str) -> None:
         self.notes.append(what)
@@ -164,8 +166,7 @@ class _Reader:
         xyz = self.numbers(origin, "xyz", (0.0, 0.0, 0.0), of)
         rpy = self.numbers(origin, "rpy", (0.0, 0.0, 0.0), of)
         if np.abs(rpy).max() > _TURN:
-            told = " ".join(f"{angle:g}" for angle in rpy)
-            self.note(f"{of}: rpy {told} is more than a turn: is it in degrees?")
+            self.turned.append(f"{of} {' '.join(f'{angle:g}' for angle in rpy)}")
         return pin.SE3(pin.rpy.rpyToMatrix(*rpy.tolist()), np.array(xyz))
 
     def joint(self, element: ET.Element) -> UrdfJoint:
@@ -257,10 +258,12 @@ class _Reader:
 
     def note_softened(self) -> None:
         if self.softened:
-            told = ", ".join(self.softened[:_N_TOLD])
-            more = len(self.softened) - _N_TOLD
-            others = f" and {more} more" if more > 0 else ""
-            self.notes.append(f"soft limits are kept: {told}{others}")
+            self.notes.append(f"soft limits are kept: {_list_some(self.softened)}")
+
+    def note_turned(self) -> None:
+        if self.turned:
+            told = _list_some(self.turned)
+            self.notes.append(f"rpy of more than a turn, as in degrees: {told}")
 
     def rate(self, element: ET.Element, key: str, of: str) -> float:
         limit = element.find("limit")
@@ -409,3 +412,8 @@ class _Tree:
         lost = sorted(set(links) - set(self.links))
         if lost:
             raise ConfigError(f"{where}: expected one tree, got a loop of {lost}")
+
+
+def _list_some(told: list[str]) -> str:
+    more = len(told) - _N_TOLD
+    return ", ".join(told[:_N_TOLD]) + (f" and {more} more" if more > 0 else "")

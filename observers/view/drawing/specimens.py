@@ -1,4 +1,4 @@
-"""Tiny shapes of each kind that the scene shows later.
+"""Tiny shapes of the kinds that the scene shows once the robot is driven.
 
 A browser compiles a kind's shaders when it first draws it. Without a graphics card
 that stalls the page, and its dead-man, for up to 0.2 s; here it happens at loading.
@@ -17,7 +17,7 @@ _ROOT = "/specimens"
 
 
 def add_specimens(server: viser.ViserServer, place: Vec) -> None:
-    """Add a specimen of each kind at a seen world place (3,), [m]."""
+    """Add the specimens at a seen world place (3,), [m]."""
     scene = server.scene
     scene.add_frame(_ROOT, show_axes=False, position=place)
     scene.add_frame(f"{_ROOT}/axes", axes_length=_SIZE, axes_radius=_SIZE / 20)

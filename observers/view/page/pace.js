@@ -1,11 +1,11 @@
-// The pace of the 3-D picture: drawing takes a third of the time at most.
+// The pace of the 3-D picture: drawing takes about a third of the time.
 //
 // Where the processor draws, a picture at the screen's rate would take the turns of the page's dead-man and of the
 // session's processes. A frame is finished when its fence is passed; the next one begins after twice that time.
 
 const IDLE = 2; // times the duration of a frame
 const FRAME = 1000 / 60; // [ms] a frame that fits in a third of this is followed at once
-const LONGEST = 500; // [ms] between frames, after one that was slow for once
+const LONGEST = 500; // [ms] between frames, also after a slower one
 const POLL = 4; // [ms]
 
 let gl = null;

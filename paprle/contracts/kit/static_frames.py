@@ -5,7 +5,6 @@ Optical frames (x right, y down, z forward) are refused: up would become sideway
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import numpy as np
@@ -123,7 +122,9 @@ def plain(frame_id: str) -> str:
 
 def is_optical(frame: str) -> bool:
     """Return whether a frame is optical by name (ROS REP 103)."""
-    return "optical" in re.split(r"[_\-.]", frame.lower().rpartition("/")[2])
+    words = frame.lower().rpartition("/")[2].split("_")
+    last = words[:-1] if words[-1] in {"frame", "link"} else words
+    return last[-1:] == ["optical"]
 
 
 def _quote(frame: str) -> str:

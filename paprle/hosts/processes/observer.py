@@ -72,10 +72,12 @@ def main(role: Role) -> None:
         role.report("ready", notes=list(observer.notes))
         pace, written_ns = make_pace(role, resolved, name), 0
         carries_hands = is_page and is_moved_at_page(resolved)
-        promoter = Promoter(BESIDE_PRIORITY, BESIDE_PRIORITY)
+        promoter = Promoter(BESIDE_PRIORITY, BESIDE_PRIORITY) if carries_hands else None
         while not is_closed(role.fds["session_alive"]):
             is_turn = pace.wait()
-            if carries_hands:  # a browser that draws on the processor delays no hand
+            if (
+                promoter is not None
+            ):  # a browser that draws on the processor delays no hand
                 promoter.look()
             wishes.tell(time.monotonic_ns())
             if not is_turn:

@@ -12,11 +12,12 @@ from paprle.contracts.types import Vec
 from paprle.robot.tree import Urdf, UrdfJoint
 
 _OF_BASE = re.compile(
-    r"mobile|odom|planar|virtual|floating|chassis|vehicle|platform|footprint|(^|_)(agv|amr|cart)"
+    r"mobile|odom|planar|virtual|chassis|vehicle|platform|footprint|(^|_)(agv|amr|cart)"
     r"(_|$)|drive|omni|holonomic|locomotion",
     re.IGNORECASE,
 )
 _BASE_JOINT = re.compile(r"(^|_)(base|root|world|robot|dummy)(_|$)", re.IGNORECASE)
+_FLOATING = re.compile(r"virtual|floating|(^|_)(root|world|dummy)(_|$)", re.IGNORECASE)
 _UPRIGHT = 0.99  # chosen: [1] cosine within which an axis is upright, or flat
 _N_WAYS = 3  # a body floats along three axes, and turns about three
 _ROOMY = 20.0  # chosen: [m] no rail is as long
@@ -49,18 +50,18 @@ def find_base_joints(urdf: Urdf) -> set[str]:
 
 
 def _find_floating(urdf: Urdf) -> set[str]:
-    """Return three slides and the turns after them, by names or missing bounds."""
+    """Return three slides, named or without bounds, and the named turns beside them."""
     found: list[str] = []
     n_slides = 0
     for joint, _ in _list_chain(urdf):
         slides = joint.kind == "prismatic"
-        if not _is_of_base(joint) and not (slides and _is_roomy(joint)):
-            is_free_turn = joint.kind == "continuous" and n_slides == _N_WAYS
-            if not is_free_turn or len(found) >= 2 * _N_WAYS:
-                break
+        is_named = _FLOATING.search(joint.name) is not None
+        if not is_named and not (slides and _is_roomy(joint)):
+            break
         found.append(joint.name)
         n_slides += slides
-    return set(found[: 2 * _N_WAYS]) if n_slides == _N_WAYS else set()
+    is_floating = n_slides == _N_WAYS and len(found) <= 2 * _N_WAYS
+    return set(found) if is_floating else set()
 
 
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:

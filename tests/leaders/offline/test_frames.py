@@ -101,6 +101,14 @@ def test_an_optical_frame_that_nothing_places_is_refused(tmp_path, frame):
     assert any(f"poses in frame '{frame}'" in note for note in leader.notes)
 
 
+def test_an_optical_table_is_no_optical_frame(tmp_path):
+    leader = make_leader(
+        write_bag(tmp_path / "bag", {"/p": say_poses("optical_table")})
+    )
+
+    assert any("poses in frame 'optical_table'" in note for note in leader.notes)
+
+
 def test_an_optical_frame_that_tf_static_places_is_transformed(tmp_path):
     frame = "camera_color_optical_frame"
     T_first = {frame: pin.XYZQUATToSE3(np.array([0.1, 0, 0.4, *OPTICAL]))}

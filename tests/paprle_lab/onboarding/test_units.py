@@ -105,7 +105,8 @@ def test_an_origin_turned_by_degrees_is_told(tmp_path):
 
     told = rehearse_with(write_yaml(tmp_path, urdf))
 
-    assert "CHECK: mine: joint j1: rpy 90 0 0 is more than a turn" in told
+    line = "CHECK: mine: rpy of more than a turn, as in degrees: joint j1 90 0 0"
+    assert line in told
 
 
 def test_origins_in_centimetres_are_told(tmp_path):

@@ -100,10 +100,12 @@ def test_a_public_hand_has_no_arm(side):
         ([f"virtual_{line}" for line in FLOATING], 4),
         ([f"floating_{line}" for line in FLOATING], 4),
         ([f"virtual_{line}" for line in FLOATING[:4]], 4),
+        ([f"robot_{line}" for line in FLOATING[:3]], 7),
     ],
     ids=[
         "x, y, turn", "before a pan", "x, turn", "turn, x", "named", "rail", "lift",
-        "gantry", "an arm's first joint", "six virtual", "six floating", "four virtual",
+        "gantry", "an arm's first joint", "six virtual", "six floating",
+        "four virtual", "named gantry",
     ],
 )  # fmt: skip
 def test_a_moving_base_is_no_part_of_the_arm(base, n_joints, tmp_path):
