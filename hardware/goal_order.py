@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,13 @@ Vec = npt.NDArray[np.float64]
 
 BEHIND_NS = 100_000_000
 """Goals that waited longer are not caught up with, [ns]; spec: safety.md A1."""
+
+_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
+
+
+def read_boottime() -> int:
+    """Return a time that goes on while the computer sleeps, [ns]."""
+    return time.clock_gettime_ns(_BOOT_TIME)
 
 
 def count_stale(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import can
 
+from paprle.hardware.goal_order import read_boottime
 from paprle.hardware.piper.protocol import GRIPPER, JOINTS
 
-_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
 _STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _PERIODS = 3.0  # spec: likewise; a gate that is paced writes at the end of its period
 _TARGETS = frozenset((*JOINTS, GRIPPER))
@@ -28,13 +26,13 @@ class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-ch
 
     def renew(self) -> None:
         """Permit the targets of a new period."""
-        self._renewed_ns = time.clock_gettime_ns(_BOOT_TIME)
+        self._renewed_ns = read_boottime()
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:
         """Send a frame, unless it is a stale target."""
         began_ns = self._renewed_ns
         is_target = began_ns > 0 and msg.arbitration_id in _TARGETS
-        if is_target and time.clock_gettime_ns(_BOOT_TIME) - began_ns > self._stall_ns:
+        if is_target and read_boottime() - began_ns > self._stall_ns:
             self.n_dropped += 1
             return
         self._bus.send(msg, timeout)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from paprle.hardware.goal_order import read_boottime
 from paprle.hardware.ros.bus import Bus
 from paprle.hardware.ros.goals import ACTIONS, Goals
 from paprle.hardware.ros.joints import (
@@ -105,10 +106,10 @@ class Commander:
             return
         is_same = is_off and self._q is not None and bool((q == self._q).all())
         self._n_same = self._n_same + 1 if is_same else 0
-        begin_ns = self._clock()
+        begin_ns = read_boottime()
         data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
-        is_old = self._clock() - begin_ns >= _LATE_NS
+        is_old = read_boottime() - begin_ns >= _LATE_NS
         if is_old:
             self.planner.take_back()
             return

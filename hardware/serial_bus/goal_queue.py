@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paprle.hardware.goal_order import BEHIND_NS, count_stale
+from paprle.hardware.goal_order import BEHIND_NS, count_stale, read_boottime
 
 Vec = NDArray[np.float64]
-
-BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Clock that goes on while the computer sleeps; Linux alone has it."""
 
 _STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _PERIODS = 4.0  # chosen: of goals; a gate that waits longer stood still
@@ -38,7 +34,7 @@ class GoalQueue:
 
     def post(self, goal: Vec) -> None:
         """Append a goal, shape (n,)."""
-        self._goals.append((time.clock_gettime_ns(BOOT_TIME), goal))
+        self._goals.append((read_boottime(), goal))
 
     def take(self) -> Vec | None:
         """Return the next fresh goal, or None.
@@ -46,7 +42,7 @@ class GoalQueue:
         Raises:
             LateGoalsError: Too long a wait; all goals are dropped.
         """
-        now, waiting = time.clock_gettime_ns(BOOT_TIME), tuple(self._goals)
+        now, waiting = read_boottime(), tuple(self._goals)
         if not waiting or now - waiting[-1][0] > self._stall_ns:
             return None  # after a stall the gate's next goal says which are to be sent
         stamps, goals = zip(*waiting, strict=True)
@@ -78,5 +74,5 @@ class GoalQueue:
             posted_ns, goal = self._goals[-1]
         except IndexError:
             return self._sent
-        age_ns = time.clock_gettime_ns(BOOT_TIME) - posted_ns
+        age_ns = read_boottime() - posted_ns
         return goal if age_ns <= self._stall_ns else self._sent

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.goal_order import BEHIND_NS, count_stale
+from paprle.hardware.goal_order import BEHIND_NS, count_stale, read_boottime
 from paprle.hardware.vendor_arm.states import (
     RESUMING,
     STARTABLE,
@@ -80,7 +80,7 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class _Goal:
     q: Vec
-    stamp_ns: int
+    stamp_ns: int  # on the clock of ages
 
 
 class VendorArm(ABC):
@@ -93,7 +93,15 @@ class VendorArm(ABC):
 
     remedies: Mapping[ArmState, str] = {}
 
-    def __init__(self, name: str, clock: Clock, rate: float, watchdog: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        clock: Clock,
+        rate: float,
+        watchdog: float,
+        *,
+        age_clock: Clock = read_boottime,
+    ) -> None:
         """Describe an arm.
 
         Args:
@@ -101,9 +109,10 @@ class VendorArm(ABC):
             clock: Monotonic, [ns].
             rate: Of goals, [Hz].
             watchdog: Of the controller's silence, [s].
+            age_clock: Of waiting goals, [ns]; goes on while the computer sleeps.
         """
         self.name = name
-        self._clock = clock
+        self._clock, self._age_clock = clock, age_clock
         self._period = 1.0 / rate
         self._gap_ns = max(_GAP_NS, round(_GAP_PERIODS * 1e9 / rate))
         self._keep_ns = round(watchdog * 1e9 / 4)  # chosen: three may be lost
@@ -172,7 +181,7 @@ class VendorArm(ABC):
         if self._given is not None and np.abs(q - self._given).max() > _SAME_GOAL:
             self._moved_ns = now
         self._given = q.copy()
-        self._goals.append(_Goal(self._given, now))
+        self._goals.append(_Goal(self._given, self._age_clock()))
         self._news.set()
 
     @property
@@ -238,9 +247,9 @@ class VendorArm(ABC):
             self._keep()
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
-        self._drop_goals(now, is_blind=now - reading.stamp_ns > _BLIND_NS)
+        self._drop_goals(is_blind=now - reading.stamp_ns > _BLIND_NS)
         goals = self._goals
-        if not goals or now - goals[-1].stamp_ns > self._gap_ns:
+        if not goals or self._age_clock() - goals[-1].stamp_ns > self._gap_ns:
             return None  # after a stall the gate's next goal says which are to be sent
         if now - self._sent_ns < self._period * 0.5e9:
             return None
@@ -252,7 +261,8 @@ class VendorArm(ABC):
             self._is_muted, self._same_place = False, _SAME_PLACE
         return goal.q
 
-    def _drop_goals(self, now: int, *, is_blind: bool) -> None:
+    def _drop_goals(self, *, is_blind: bool) -> None:
+        now = self._age_clock()
         goals = tuple(self._goals)
         stamps = [goal.stamp_ns for goal in goals]
         if not stamps:

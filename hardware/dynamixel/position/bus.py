@@ -5,7 +5,6 @@ Count 2048 after the homing offset is 0, counterclockwise positive in any drive 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,8 +19,8 @@ from paprle.hardware.dynamixel.models import find_model
 from paprle.hardware.dynamixel.position.inspection import PositionSpec
 from paprle.hardware.dynamixel.position.servo import WATCHDOG, PositionServo
 from paprle.hardware.dynamixel.twins import find_shadows, list_near
+from paprle.hardware.goal_order import read_boottime
 from paprle.hardware.serial_bus.goal_bus import GoalBus, Vec
-from paprle.hardware.serial_bus.goal_queue import BOOT_TIME
 from paprle.hardware.serial_bus.register import Register
 
 _PAUSE = 0.5 * WATCHDOG  # chosen: after a longer one watchdogs are looked at
@@ -258,4 +257,4 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
 
 
 def _find_time() -> float:
-    return time.clock_gettime(BOOT_TIME)
+    return 1e-9 * read_boottime()

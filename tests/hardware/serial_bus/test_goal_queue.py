@@ -14,7 +14,7 @@ MS = 1_000_000
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     now = [0]
-    monkeypatch.setattr(goal_queue.time, "clock_gettime_ns", lambda _: now[0])
+    monkeypatch.setattr(goal_queue, "read_boottime", lambda: now[0])
     return now
 
 

@@ -23,7 +23,11 @@ class Scripted(VendorArm):
     """An arm whose readings a test sets; it notes what is done to it."""
 
     def __init__(self, clock):
-        super().__init__("arm", clock, rate=500.0, watchdog=0.1)
+        super().__init__(
+            "arm", clock, rate=500.0, watchdog=0.1,
+            age_clock=lambda: clock() + self.slept_ns,
+        )  # fmt: skip
+        self.slept_ns = 0
         self.condition, self.q, self.age_ns = READY, ZEROS, 0
         self.speed, self.refuses = 1.0, False
         self.done = []
@@ -98,6 +102,15 @@ def test_goals_that_wait_are_sent_in_order_half_a_period_apart(arm, clock):
 def test_a_goal_that_waited_is_not_sent_late(arm, clock):
     arm.write(ZEROS)
     clock.now += 21 * MS
+    assert arm.turn() == []
+    arm.write(ZEROS)
+    assert len(arm.turn()) == 1
+    assert arm.n_dropped == 1
+
+
+def test_a_goal_from_before_a_sleep_of_the_computer_is_not_sent(arm, clock):
+    arm.write(ZEROS)
+    arm.slept_ns = 60_000 * MS  # the clock of readings stood still
     assert arm.turn() == []
     arm.write(ZEROS)
     assert len(arm.turn()) == 1
