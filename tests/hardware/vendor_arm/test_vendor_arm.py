@@ -108,7 +108,7 @@ def test_a_goal_that_waited_is_not_sent_late(arm, clock):
     assert arm.n_dropped == 1
 
 
-def test_a_goal_from_before_a_sleep_of_the_computer_is_not_sent(arm, clock):
+def test_a_goal_from_before_a_sleep_of_the_computer_is_not_sent(arm):
     arm.write(ZEROS)
     arm.slept_ns = 60_000 * MS  # the clock of readings stood still
     assert arm.turn() == []
