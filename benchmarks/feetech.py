@@ -18,11 +18,13 @@ import time
 
 import numpy as np
 
-from benchmarks.dynamixel import ROOT, read_busy, read_idle
+from benchmarks.machine import read_idle
+from benchmarks.start import find_cpu
 from paprle.hardware.feetech.bus import Bus
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread
 from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.wire import Wire
+from paprle.ipc.process import WORKSPACE
 
 SERVOS = [ServoSpec(i) for i in range(1, 7)]
 TIMEOUT = 0.05  # [s] chosen: a busy machine
@@ -35,7 +37,7 @@ def started(baud):
     fault = [f'fault={{"fault": "wire", "baud": {baud}}}'] if baud else []
     process = subprocess.Popen(
         [sys.executable, "-m", "paprle_emulators.feetech", "rig=so101", *fault],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=WORKSPACE,
     )  # fmt: skip
     try:
         yield json.loads(process.stdout.readline())["ports"]["follower"], process
@@ -83,7 +85,7 @@ def main(words):
     seconds = float(words[0]) if words else 5.0
     baud = int(words[1]) if len(words) > 1 else 0
     with started(baud) as (port, emulator):
-        idle, busy, begin = read_idle(), read_busy(emulator.pid), time.monotonic()
+        idle, busy, begin = read_idle(), find_cpu(emulator.pid), time.monotonic()
         times, counters = measure_cycles(port, seconds)
         rate, share = measure_thread(port, seconds)
         span = time.monotonic() - begin
@@ -99,7 +101,7 @@ def main(words):
         thread = {
             "rate_hz": round(rate, 1),
             "cpu_share": round(share, 3),
-            "emulator_share": round((read_busy(emulator.pid) - busy) / span, 3),
+            "emulator_share": round((find_cpu(emulator.pid) - busy) / span, 3),
             "idle": round((read_idle() - idle) / span / os.cpu_count(), 2),
         }
         print(json.dumps(cycles))

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 GAP = 0.01  # [s] chosen: half of the shortest stall that a gate holds for
+TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 _PERIOD = 0.002  # [s] chosen
 _PRIORITY = 80  # chosen: above the product's 50
 
@@ -43,6 +44,12 @@ class Machine:
         for process in self._watches:
             out, _ = process.communicate()
             self.gaps += [(begin, end) for begin, end in json.loads(out)]
+
+
+def read_idle() -> float:
+    """Return the processors' idle time, [s]."""
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()
+    return (int(fields[4]) + int(fields[5])) / TICKS
 
 
 def watch(cpu: int) -> list[tuple[float, float]]:

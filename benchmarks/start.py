@@ -10,7 +10,6 @@ the disk: ``python -m benchmarks.start [leader=… follower=… env=…]``.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import signal
 import statistics
@@ -20,11 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.machine import TICKS
 from paprle.ipc.process import WORKSPACE
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=mujoco")
 SETTLED = 0.5  # [s] chosen: what is loaded only by moving is loaded
-_TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 
 
 def find_children(parent: int) -> list[int]:
@@ -36,7 +35,7 @@ def find_children(parent: int) -> list[int]:
 def find_cpu(pid: int) -> float:
     """Return a process's CPU time, [s]."""
     stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(stat[11]) + int(stat[12])) / _TICKS
+    return (int(stat[11]) + int(stat[12])) / TICKS
 
 
 def name_of(pid: int) -> str:

@@ -27,9 +27,10 @@ from pathlib import Path
 import numpy as np
 import stall_law
 
-from benchmarks.dynamixel import ROOT, read_busy, read_idle
-from benchmarks.machine import Machine
+from benchmarks.machine import Machine, read_idle
+from benchmarks.start import find_cpu
 from paprle.contracts.types import SessionState
+from paprle.ipc.process import WORKSPACE
 from paprle.recording.reader import Episode
 from paprle_lab.evaluation.reporting.report import evaluate
 
@@ -49,7 +50,7 @@ class Rig:
         words = [sys.executable, "-m", "paprle_emulators.dynamixel"]
         self.process = subprocess.Popen(
             [*words, f"leader={leader}", f"motion=grasp_all:{START}"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=WORKSPACE, text=True,
         )  # fmt: skip
         self.overrides = json.loads(self.process.stdout.readline())["overrides"]
         self._motion = motion
@@ -81,7 +82,7 @@ def plan_stall(args, out):
     """Return settings and environment of one stall."""
     if args.stall is None:
         return [], None
-    path = [*stall_law.install(out / "site"), str(ROOT)]
+    path = [*stall_law.install(out / "site"), str(WORKSPACE)]
     settings = {"how": args.stall, "after": STALL_AFTER, "mark": out / "mark"}
     words = [f"feedback.laws.stall.{name}={value}" for name, value in settings.items()]
     return words, {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
@@ -95,7 +96,7 @@ def run_session(rig, args, out):
          f"follower={args.follower}", f"env={args.env}", "session.episodes=1",
          f"session.duration={args.seconds}", f"record.dir={out}",
          *rig.overrides, *stall, *args.settings],
-        cwd=ROOT, env=env, stdin=subprocess.DEVNULL, text=True,
+        cwd=WORKSPACE, env=env, stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     said = []
@@ -123,13 +124,13 @@ def watch(session, rig, seconds):
 def read_costs(session, rig, seconds):
     """Return the same of these seconds."""
     pids = find_roles(session.pid) | {"emulator": rig.process.pid}
-    begin = {name: read_busy(pid) for name, pid in pids.items()}
+    begin = {name: find_cpu(pid) for name, pid in pids.items()}
     idle, began = read_idle(), time.monotonic()
     while session.poll() is None and time.monotonic() < began + seconds:
         time.sleep(0.2)
     took = time.monotonic() - began
     shares = {
-        name: round((read_busy(pid) - begin[name]) / took, 2)
+        name: round((find_cpu(pid) - begin[name]) / took, 2)
         for name, pid in pids.items()
     }
     free = (read_idle() - idle) / took / (os.cpu_count() or 1)
