@@ -108,17 +108,17 @@ bench-board: $(VENV)/.ready  ## paprle bench, and peers on the same board, in OU
 LOOK := env=mujoco session.clock=virtual session.status=false session.episodes=1
 pictures: $(VENV)/.ready  ## draw every picture of the README again; chromium, EGL or OSMesa
 	@rm -rf $(OUT)
-	$(BIN)/python -m benchmarks.moving_picture docs/demo.webp
-	$(BIN)/python -m benchmarks.phone_picture docs/phone.webp
-	$(BIN)/python -m benchmarks.cue_picture docs/cues.webp
+	$(BIN)/python -m benchmarks.pictures.demo docs/demo.webp
+	$(BIN)/python -m benchmarks.pictures.phone docs/phone.webp
+	$(BIN)/python -m benchmarks.pictures.cues docs/cues.webp
 	$(BIN)/paprle run leader=autopilot follower=piper $(LOOK) record.dir=$(OUT)/path
-	$(BIN)/python -m benchmarks.demo_picture $(OUT)/path/episode_000000.mcap docs/demo_path.webp
+	$(BIN)/python -m benchmarks.pictures.demo_path $(OUT)/path/episode_000000.mcap docs/demo_path.webp
 	$(BIN)/paprle run leader=autopilot follower=ur5e_camera $(LOOK) record.dir=$(OUT)/camera \
 		env.block=false 'gate.scene={table: {shape: ground, size: []}}' \
 		'advisors.viewpoint={type: viewpoint, occluders: {ball: 0.05}}' \
 		'retarget.limbs.arm={from: hand, alignment: world}' \
 		'retarget.limbs.camera={rule: look_at, of: arm, advice: viewpoint}'
-	$(BIN)/python -m benchmarks.camera_picture $(OUT)/camera/episode_000000.mcap docs/camera_arm.webp
+	$(BIN)/python -m benchmarks.pictures.camera_arm $(OUT)/camera/episode_000000.mcap docs/camera_arm.webp
 
 cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not nightly and not long" \
@@ -129,7 +129,7 @@ cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machine
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
-	$(BIN)/python -m benchmarks.mutants --sample 25
+	$(BIN)/python -m benchmarks.gate.mutants --sample 25
 
 nightly: $(VENV)/.ready  ## the long runs of this day of the week, or PART or SHARE of them (.ci/nightly)
 	.ci/nightly $(BIN)/python $(or $(PART),all) $(SHARE)

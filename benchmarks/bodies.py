@@ -32,7 +32,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.onboarding import find_robots
+from benchmarks.devices.onboarding import find_robots
 from paprle import Gate
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.core import GateSettings

@@ -1,6 +1,6 @@
 """Cycle time of the Feetech driver with six servos.
 
-python -m benchmarks.feetech [SECONDS] [BAUD]
+python -m benchmarks.devices.feetech [SECONDS] [BAUD]
 
 A cycle sync-reads measurements and sync-writes goals of an emulated SO-101: unlimited,
 then the driver's thread at 200 Hz. BAUD limits the line. Times hold for an idle
@@ -18,8 +18,8 @@ import time
 
 import numpy as np
 
-from benchmarks.machine import read_idle
-from benchmarks.start import find_cpu
+from benchmarks.processes.machine import read_idle
+from benchmarks.processes.start import find_cpu
 from paprle.hardware.feetech.bus import Bus
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread
 from paprle.hardware.feetech.models import ServoSpec

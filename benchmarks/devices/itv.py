@@ -1,7 +1,7 @@
 """How much live replays of one motion differ on a robot whose friction and load vary.
 
-python -m benchmarks.itv [--n 20] [--out FOLDER] [--friction 0.3] [--load 0.5] [--json]
-    [leader=… leader.key=value …]
+python -m benchmarks.devices.itv [--n 20] [--out FOLDER] [--friction 0.3] [--load 0.5]
+    [--json] [leader=… leader.key=value …]
 
 Records an autopilot's rectangle in MuJoCo, replays it N times live with seeds of
 ``env.randomise``, and reports inter-trial variability (A28, both definitions). ARBot's

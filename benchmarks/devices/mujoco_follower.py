@@ -1,6 +1,6 @@
 """MuJoCo follower: lag, droop, overshoot, load, cost.
 
-python -m benchmarks.mujoco_follower [ROBOT …]
+python -m benchmarks.devices.mujoco_follower [ROBOT …]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paprle.hardware.mujoco.mechanism import make_mechanism
 from paprle.hardware.mujoco.robot import set_home
 from paprle.robot import RobotModel
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ROBOTS = ("piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1")
 
 

@@ -1,8 +1,9 @@
 """Robots that move well by ``paprle new-robot``, unedited.
 
-``python -m benchmarks.onboarding [ENV …] [URDF …]``: an autopilot drives every limb of
-each URDF (default: example-robot-data) around a circle, in ``kinematic`` and ``mujoco``
-or named envs. A robot follows with a median eef error of a millimetre, without lag.
+``python -m benchmarks.devices.onboarding [ENV …] [URDF …]``: an autopilot drives every
+limb of each URDF (default: example-robot-data) around a circle, in ``kinematic`` and
+``mujoco`` or named envs. A robot follows with a median eef error of a millimetre,
+without lag.
 """
 
 from __future__ import annotations

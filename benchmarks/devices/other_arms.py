@@ -1,6 +1,6 @@
 """Accuracy of a puppeteer with another kind of arm, by SE(3).
 
-python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
+python -m benchmarks.devices.other_arms [--live] [LEADER … [key=value …]]
 
 Emulated counts become poses by the puppeteer's URDF, played on the virtual clock:
 errors are those of retargeting, IK and gate, at the best constant lag, means over
@@ -38,7 +38,7 @@ MOTIONS = ("reach", "sines")
 START = 40.0  # [s] chosen: a hand grasps until a session has surely started
 DURATION = 60.0  # [s] chosen: two dozen ways
 CYCLE = 0.0025  # [s] spec: 400 Hz, the bus of a puppeteer
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 HEADER = "t,x,y,z,qx,qy,qz,qw"
 
 

@@ -1,8 +1,8 @@
 """Ripple of a joint_trajectory_controller's speed, by lead.
 
-``python -m benchmarks.ripple``: a joint at up to 2 rad/s, commanded at 200 Hz; jittered
-messages count from the controller's next period. ``told``: messages with their start;
-``stock``: without; ``set``: by ``interpolate_from_desired_state``.
+``python -m benchmarks.devices.ripple``: a joint at up to 2 rad/s, commanded at 200 Hz;
+jittered messages count from the controller's next period. ``told``: messages with their
+start; ``stock``: without; ``set``: by ``interpolate_from_desired_state``.
 """
 
 from __future__ import annotations

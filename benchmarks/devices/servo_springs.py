@@ -1,9 +1,9 @@
 """A spring in the servo (mode 5) beside the host's (mode 0).
 
-``python -m benchmarks.servo_springs``: an emulated XC330-T288; the bus writes at 400
-Hz, 2.5 ms late. In mode 5, current-based position control, Goal Position is the rest, P
-Gain the stiffness, Goal Current the cap; it commands a voltage, so back-EMF brakes
-motions up to the cap.
+``python -m benchmarks.devices.servo_springs``: an emulated XC330-T288; the bus writes
+at 400 Hz, 2.5 ms late. In mode 5, current-based position control, Goal Position is the
+rest, P Gain the stiffness, Goal Current the cap; it commands a voltage, so back-EMF
+brakes motions up to the cap.
 """
 
 from __future__ import annotations

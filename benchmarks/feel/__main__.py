@@ -24,7 +24,7 @@ import numpy as np
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from benchmarks.feel_laws import measure_all, write_rows
+from benchmarks.feel.laws import measure_all, write_rows
 from paprle.config import resolve
 from paprle.contracts.types import (
     GateState,
@@ -40,7 +40,7 @@ from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 from paprle.retargeting.state import Anchors
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGE, PICTURE = ROOT / "docs/feedback.md", ROOT / "docs/feel.png"
 MARKS = "<!-- figures: python -m benchmarks.feel --write-docs -->", "<!-- end -->"
 ARM = 0.3

@@ -24,7 +24,7 @@ from paprle.hardware.dynamixel.models import find_model
 from paprle.hardware.dynamixel.servo import Servo
 from paprle_emulators.dynamixel.models import find_model as find_emulated
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 NAME, LEVER, WALL, WALL_K = "xc330-t288", 0.3, 0.3, 600.0
 VISCOUS, DRY, CAP = 0.016, 0.035, 0.3

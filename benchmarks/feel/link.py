@@ -1,8 +1,8 @@
 # ruff: noqa: SLF001 - other laws take the place of the product's torques
 """What a hand feels of a robot over a link, and whether it is given energy by it.
 
-``python -m benchmarks.feel_link [--write-docs]``: the leader and the wall of
-``benchmarks.feel_laws``, with a link between them (``tests/support``, ``far_rig``) that
+``python -m benchmarks.feel.link [--write-docs]``: the leader and the wall of
+``benchmarks.feel.laws``, with a link between them (``tests/support``, ``far_rig``) that
 jitters by 15 ms, loses 5 % and reorders 10 %. Beside the product's own, on the same
 rig: the same without its observer; a spring to where the robot was (position against
 position, 1 N·m/rad, as upstream's Eq. 8); and wave variables (Niemeyer and Slotine
@@ -19,13 +19,13 @@ import feel_rig as rig_of
 import numpy as np
 from far_rig import DOWN, UP, FarRig
 
-from benchmarks import feel_laws
+from benchmarks.feel import laws
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 PAGE = ROOT / "docs/feedback.md"
 MARKS = (
-    "<!-- figures: python -m benchmarks.feel_link --write-docs -->",
+    "<!-- figures: python -m benchmarks.feel.link --write-docs -->",
     "<!-- end of the link -->",
 )
 ROUND_TRIPS = {
@@ -107,13 +107,13 @@ class OtherRig(FarRig):
             tau = np.array([np.sqrt(2.0 * B) * back - B * self._speed])
         else:
             return
-        self.tau = np.clip(tau, -feel_laws.CAP, feel_laws.CAP)
+        self.tau = np.clip(tau, -laws.CAP, laws.CAP)
         self._posted.pop()
         self._posted.append(self.tau)
 
 
 def measure_free(law, round_trip):
-    rig = OtherRig(law, feel_laws.wave, "tight", round_trip, **BAD,
+    rig = OtherRig(law, laws.wave, "tight", round_trip, **BAD,
                    touch=lambda free, _before, _dt: free)  # fmt: skip
     rig.run(4.0)
     return 1e3 * float(np.sqrt(np.mean(np.square(rig.felt[600:]))))
@@ -121,10 +121,10 @@ def measure_free(law, round_trip):
 
 def measure_press(law, round_trip):
     """Return time from robot contact to 15 mN·m, and torque."""
-    rig = OtherRig(law, feel_laws.press(0.3, 0.3), "tight", round_trip, **BAD)
+    rig = OtherRig(law, laws.press(0.3, 0.3), "tight", round_trip, **BAD)
     felt = rig.run(4.0)
     t, tau = felt["t"], -np.array(rig.felt)
-    is_met = felt["q_follower"][:, 0] >= feel_laws.WALL - 1e-9
+    is_met = felt["q_follower"][:, 0] >= laws.WALL - 1e-9
     met = t[is_met][0] if is_met.any() else np.inf
     is_always = tau[(t > 1.5) & (t < met)].max(initial=0.0) > FELT
     is_felt = (t > met) & (tau > FELT)
@@ -135,7 +135,7 @@ def measure_press(law, round_trip):
 def measure_energy(law, grip, round_trip):
     """Return the hand's most energy gain, [mJ]."""
     is_let_go = grip == "released"
-    motion = feel_laws.press(0.3, 0.4, np.inf if is_let_go else 3.5)
+    motion = laws.press(0.3, 0.4, np.inf if is_let_go else 3.5)
     held = "normal" if is_let_go else grip
     rig = OtherRig(law, motion, held, round_trip, **BAD)
     rig.run(3.5)
@@ -146,7 +146,7 @@ def measure_energy(law, grip, round_trip):
 
 
 def tap(t):
-    return np.array([feel_laws.WALL + 0.25 * np.sin(2.0 * np.pi * 1.5 * t)])
+    return np.array([laws.WALL + 0.25 * np.sin(2.0 * np.pi * 1.5 * t)])
 
 
 def measure_taps(law, round_trip):
@@ -160,7 +160,7 @@ def measure(law, round_trip):
     """Return one row of the table."""
     free = measure_free(law, round_trip)
     is_always, when, pressed = measure_press(law, round_trip)
-    hands = (*feel_laws.HANDS, "released")
+    hands = (*laws.HANDS, "released")
     given = [measure_energy(law, grip, round_trip) for grip in hands]
     said = f"{when:.0f}" if np.isfinite(when) else "not"
     said = "always" if is_always else said

@@ -1,7 +1,7 @@
 """Time of one distance between two bodies, beside coal.
 
-``python -m benchmarks.distance``: ``any`` are random pairs by kind; ``robot`` pairs of
-a robot and ground nearer than 10 cm; ``bound`` the cheap bound of all.
+``python -m benchmarks.gate.distance``: ``any`` are random pairs by kind; ``robot``
+pairs of a robot and ground nearer than 10 cm; ``bound`` the cheap bound of all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Standstills of a robot whose operator asks for motion.
 
-python -m benchmarks.freezes [ROBOT …] [seconds=180] [seed=0]
+python -m benchmarks.gate.freezes [ROBOT …] [seconds=180] [seed=0]
 
 A scripted operator pushes every hand in a new direction each second, and its gripper;
 targets stay near commands. Joints lag, fingers most, and stop at objects every other
@@ -35,7 +35,7 @@ ROBOTS = (
     "so101",
     "so101_2arm",
 )
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 H = 0.005  # [s] chosen: 200 Hz
 SPEED, TURN = 0.18, 0.9  # [m/s], [rad/s] spec: leader=keyboard
 AHEAD = 0.3  # [rad] chosen: of the target before the command at most

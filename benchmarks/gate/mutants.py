@@ -1,16 +1,16 @@
 """Mutation tests of the gate: change one thing, and see whether a test notices.
 
-``python -m benchmarks.mutants --sample 15 --seed 5`` draws that many mutants by seed
-from each module; without ``--sample`` all of them run. Kernels run uncompiled. What is
-changed is said in ``benchmarks.mutations``. Tests are collected once; a mutant runs in
-a fork, in which the changed code takes the place of the other, against the tests that
-reach its lines: those first that killed others of its module, then those whose file
-names the module, and then the quickest, until one fails or ``--enough`` of their time
-is over. One in which a test takes many times its own time hangs, and counts as killed.
-Which lines each test reaches, how long it takes, and what became of each mutant is kept
-in ``.mutants``: a run that was broken off goes on; tests of a file that changed run
-anew, and so do mutants of a module that changed, and survivors once any test changed.
-Exits with 1 if fewer are killed than ``--least``.
+``python -m benchmarks.gate.mutants --sample 15 --seed 5`` draws that many mutants by
+seed from each module; without ``--sample`` all of them run. Kernels run uncompiled.
+What is changed is said in ``benchmarks.gate.mutations``. Tests are collected once; a
+mutant runs in a fork, in which the changed code takes the place of the other, against
+the tests that reach its lines: those first that killed others of its module, then those
+whose file names the module, and then the quickest, until one fails or ``--enough`` of
+their time is over. One in which a test takes many times its own time hangs, and counts
+as killed. Which lines each test reaches, how long it takes, and what became of each
+mutant is kept in ``.mutants``: a run that was broken off goes on; tests of a file that
+changed run anew, and so do mutants of a module that changed, and survivors once any
+test changed. Exits with 1 if fewer are killed than ``--least``.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ import pytest
 from hypothesis import Phase
 from hypothesis import settings as hypothesis_settings
 
-from benchmarks.mutations import IN_FUNCTIONS, find_mutants, make_mutant, plant
+from benchmarks.gate.mutations import IN_FUNCTIONS, find_mutants, make_mutant, plant
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REACH, DONE = ROOT / ".mutants/reach.json", ROOT / ".mutants/done.json"
 TESTS = (
     *sorted(ROOT.glob("tests/paprle/gate/**/test_*.py")),

@@ -1,8 +1,8 @@
 """Cost of the tool's rows: speed (C2) and singularities (C3).
 
-``python -m benchmarks.tool_rows FILE [FOLLOWER …]`` plays a motion at 1, 5 and 10 times
-its speed, by ``gate.tool_speed`` and ``gate.singularity``: share reached, error with
-and without lag. Then random joint targets: mean and longest time over that without
+``python -m benchmarks.gate.tool_rows FILE [FOLLOWER …]`` plays a motion at 1, 5 and 10
+times its speed, by ``gate.tool_speed`` and ``gate.singularity``: share reached, error
+with and without lag. Then random joint targets: mean and longest time over that without
 rows, and a period's CPU time.
 """
 

@@ -1,6 +1,6 @@
 """Draw what a camera arm shows, from a recorded episode with ``ur5e_camera``.
 
-    python -m benchmarks.camera_picture OUT/episode_000000.mcap docs/camera_arm.webp
+    python -m benchmarks.pictures.camera_arm EPISODE.mcap docs/camera_arm.webp
 
 Three moments: both arms from outside above, the picture of the camera arm below. It
 needs a way to draw without a screen (EGL or OSMesa), and pillow.

@@ -1,6 +1,6 @@
 """Picture of suggestions on an operator's page.
 
-    python -m benchmarks.cue_picture [docs/cues.webp]
+    python -m benchmarks.pictures.cues [docs/cues.webp]
 
 Needs chromium, and ``pip install 'paprle[page,sim]' playwright pillow``.
 """

@@ -1,6 +1,6 @@
 """README's moving picture: an operator at a session's page.
 
-    python -m benchmarks.moving_picture [docs/demo.webp]
+    python -m benchmarks.pictures.demo [docs/demo.webp]
 
 Films a live session of ``leader=web``, shortening still times. Needs chromium, and
 ``pip install 'paprle[page]' playwright pillow``.

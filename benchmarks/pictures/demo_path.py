@@ -1,6 +1,6 @@
 """Draw the moving picture of the README from a recorded episode of the demo.
 
-    python -m benchmarks.demo_picture demo/episode_000000.mcap docs/demo_path.webp
+    python -m benchmarks.pictures.demo_path demo/episode_000000.mcap docs/demo_path.webp
 
 The robot in MuJoCo, the path that it draws beside what was asked for, and how far off
 it is. It needs a way to draw without a screen (EGL or OSMesa), and pillow.

@@ -1,6 +1,6 @@
 """Picture of the phone's page, in a headless browser.
 
-    python -m benchmarks.phone_picture [docs/phone.webp]
+    python -m benchmarks.pictures.phone [docs/phone.webp]
 
 Needs chromium, and ``pip install 'paprle[quest]' playwright pillow``.
 """
@@ -21,7 +21,7 @@ from paprle.hardware.web.conversation import Told
 from paprle.hardware.web.settings import WebSettings
 from paprle.hardware.web.station import Station
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SIZE = {"width": 390, "height": 780}  # [pixels] chosen: a phone of today
 GAP = 16  # [pixels]
 DRIVING = Told(

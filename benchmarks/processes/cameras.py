@@ -1,9 +1,9 @@
 """Cost of four recorded cameras: sessions with and without, in turn.
 
-``python -m benchmarks.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 × 480 at 30
-Hz, with moving, noisy pictures from memory, beside a recorded session of 200 Hz. Prints
-ticks on time, p99 lateness of session and gate, and ratios over the pairs. On a busy
-machine only ratios count.
+``python -m benchmarks.processes.cameras [PAIRS] [KEY=VALUE …]``: four cameras of 640 ×
+480 at 30 Hz, with moving, noisy pictures from memory, beside a recorded session of 200
+Hz. Prints ticks on time, p99 lateness of session and gate, and ratios over the pairs.
+On a busy machine only ratios count.
 """
 
 from __future__ import annotations

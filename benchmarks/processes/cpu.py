@@ -1,4 +1,4 @@
-"""What each process of a session costs: ``python -m benchmarks.cpu``.
+"""What each process of a session costs: ``python -m benchmarks.processes.cpu``.
 
 Emulated puppeteers drive an emulated robot, as in the nightly test of all worlds. After
 the session has told that it drives, the CPU time of every process, user and system, is
@@ -20,7 +20,7 @@ from pathlib import Path
 from ros_rig import run_master
 from worlds import WORLDS, World
 
-from benchmarks.start import find_children, find_cpu
+from benchmarks.processes.start import find_children, find_cpu
 
 START = 30.0  # [s] chosen: the emulated hands grasp until a session has started
 SETTLED = 3.0  # [s] chosen: from the recording's first bytes on

@@ -1,4 +1,4 @@
-"""What a session costs while nobody drives: ``python -m benchmarks.idle``.
+"""What a session costs while nobody drives: ``python -m benchmarks.processes.idle``.
 
 An emulated puppeteer and a robot in MuJoCo. The hand is still until the session waits
 for it; the CPU time of every process of the session, user and system, is counted over
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from dynamixel_rig import running_rig
 
-from benchmarks.start import find_children, find_cpu, name_of
+from benchmarks.processes.start import find_children, find_cpu, name_of
 from paprle.config import resolve
 from paprle.hosts.plan import make_follower, make_robot
 from paprle.ipc.loop import DeadlineLoop

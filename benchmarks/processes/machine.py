@@ -1,7 +1,7 @@
 """Standstills of the machine itself.
 
-``python -m benchmarks.machine CPU`` sleeps and wakes at top priority on one processor,
-and prints its gaps as JSON when its input ends.
+``python -m benchmarks.processes.machine CPU`` sleeps and wakes at top priority on one
+processor, and prints its gaps as JSON when its input ends.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Machine:
         self.gaps: list[tuple[float, float]] = []
         self._watches = [
             subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.machine", str(cpu)],
+                [sys.executable, "-m", "benchmarks.processes.machine", str(cpu)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                cwd=Path(__file__).parents[1],
+                cwd=Path(__file__).parents[2],
             )
             for cpu in os.sched_getaffinity(0)
         ]

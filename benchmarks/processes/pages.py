@@ -1,8 +1,8 @@
 """Cost of pages: sessions with and without, in turn.
 
-``python -m benchmarks.pages [demo] [PAIRS] [KEY=VALUE …]``: four page sockets, one at
-20 kB/s, beside a recorded session of 200 Hz with two cameras; or ``make demo`` with
-page and 3-D picture. A browser's drawing runs elsewhere, and is left out.
+``python -m benchmarks.processes.pages [demo] [PAIRS] [KEY=VALUE …]``: four page
+sockets, one at 20 kB/s, beside a recorded session of 200 Hz with two cameras; or ``make
+demo`` with page and 3-D picture. A browser's drawing runs elsewhere, and is left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from viser._messages import ViewerCameraMessage
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from benchmarks.cameras import (
+from benchmarks.processes.cameras import (
     NAMES,
     WORDS,
     describe_ratios,

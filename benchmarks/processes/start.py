@@ -4,7 +4,7 @@ By phase: until the gate's process is there, and until the session follows. A bu
 machine stretches the wall time, so the CPU time that each process has taken until then
 is told, too; and what all of them keep in memory (PSS: what two share counts once),
 half a second later. One run before those that count fills the caches of kernels and of
-the disk: ``python -m benchmarks.start [leader=… follower=… env=…]``.
+the disk: ``python -m benchmarks.processes.start [leader=… follower=… env=…]``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.machine import TICKS
+from benchmarks.processes.machine import TICKS
 from paprle.ipc.process import WORKSPACE
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=mujoco")

@@ -1,7 +1,7 @@
 """How fast the viewer opens recordings, and jumps in a long one.
 
-python -m benchmarks.viewer          # 20 episodes of 5 minutes
-python -m benchmarks.viewer --hour   # one of an hour; making it takes minutes
+python -m benchmarks.processes.viewer          # 20 episodes of 5 minutes
+python -m benchmarks.processes.viewer --hour   # one of an hour; making it takes minutes
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Emulated puppeteers drive a simulated robot by ``run.py``: its rates and jitter.
 
-python -m benchmarks.whole_path [--leader NAME] [--follower NAME] [--env mujoco]
-    [--seconds 60] [--motion sines] [--stall sleep|spin] [--json] [key=value …]
+python -m benchmarks.processes.whole_path [--leader NAME] [--follower NAME]
+    [--env mujoco] [--seconds 60] [--motion sines] [--stall sleep|spin] [--json]
+    [key=value …]
 
 Servos are emulated on pseudo-terminals. ``own`` is without the machine's standstills,
 by a watch of higher priority. Figures hold for an idle machine, so its free share is
@@ -27,8 +28,8 @@ from pathlib import Path
 import numpy as np
 import stall_law
 
-from benchmarks.machine import Machine, read_idle
-from benchmarks.start import find_cpu
+from benchmarks.processes.machine import Machine, read_idle
+from benchmarks.processes.start import find_cpu
 from paprle.contracts.types import SessionState
 from paprle.ipc.process import WORKSPACE
 from paprle.recording.reader import Episode

@@ -1,9 +1,10 @@
-"""How long a command takes from the gate to the robot: ``python -m benchmarks.wire``.
+"""How long a command takes from the gate to the robot.
 
-A session of the autopilot with an emulated robot in each world. The gate's recording
-says when a command left, the robot's own log when it arrived; both are on one clock.
-Commands are matched by value while the arm moves. The ROS emulator looks every 0.5 ms
-here, which is in its figures. ``--time`` sets how long each is driven, [s].
+``python -m benchmarks.processes.wire``: a session of the autopilot with an emulated
+robot in each world. The gate's recording says when a command left, the robot's own log
+when it arrived; both are on one clock. Commands are matched by value while the arm
+moves. The ROS emulator looks every 0.5 ms here, which is in its figures. ``--time``
+sets how long each is driven, [s].
 """
 
 from __future__ import annotations

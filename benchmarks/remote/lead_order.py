@@ -1,9 +1,10 @@
 """Release of the operator's stages: free, in order, pinned.
 
-``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` and its page lead a
-kinematic PiPER locally: ``free``, the page at its own pace; ``ordered``, after the
-robot's prediction; ``pinned``, on own processors (the product); BUSY processes beside.
-Prints medians of drawn pictures' age, drawings, repeats, and the page's CPU time.
+``python -m benchmarks.remote.lead_order [ROUNDS] [BUSY]``: `paprle lead` and its page
+lead a kinematic PiPER locally: ``free``, the page at its own pace; ``ordered``, after
+the robot's prediction; ``pinned``, on own processors (the product); BUSY processes
+beside. Prints medians of drawn pictures' age, drawings, repeats, and the page's CPU
+time.
 """
 
 from __future__ import annotations
@@ -115,9 +116,9 @@ def measure(way: str, words: Sequence[str], folder: Path) -> list[float]:
     out = folder / "drawn.json"
     out.unlink(missing_ok=True)
     log = folder / "lead.txt"
-    begin = [sys.executable, "-m", "benchmarks.lead_order", "--lead", way, str(out)]
+    begin = [sys.executable, "-m", "benchmarks.remote.lead_order"]
     with log.open("w") as file:
-        process = _start([*begin, *words], file)
+        process = _start([*begin, "--lead", way, str(out), *words], file)
         is_there = _wait(out.exists, process)
         process.terminate()
         process.wait(20)

@@ -1,9 +1,9 @@
 """Motion from few, late and lost samples.
 
-``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings (TUM, ARBot,
-Vision Pro) and made motions drive a simulated arm, by all samples at 200 Hz, and by 30,
-60 and 72 Hz, 20 ± 10 ms late: as staircases, reconstructed, and with 5 % loss and
-reordering. Prints the rms acceleration of q_cmd over the whole motion's, added and
+``python -m benchmarks.remote.reconstruction [FOLDER [MOTION …]]``: recordings (TUM,
+ARBot, Vision Pro) and made motions drive a simulated arm, by all samples at 200 Hz, and
+by 30, 60 and 72 Hz, 20 ± 10 ms late: as staircases, reconstructed, and with 5 % loss
+and reordering. Prints the rms acceleration of q_cmd over the whole motion's, added and
 stated delay, releases, and the target's largest velocity step in shares of A h, before
 any bound.
 """

@@ -1,6 +1,6 @@
 """Operator's stages on one resource: free, or in order.
 
-``python -m benchmarks.stages [--live]``
+``python -m benchmarks.remote.stages [--live]``
 
 Simulates capture, track, reconstruct, decode and render (TeleXR's contention-aware
 scheduling, T16): free, with own periods; in order; and at the paper's bound, T ≥ Σ t_i

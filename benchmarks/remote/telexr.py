@@ -1,9 +1,10 @@
 """Error of teleoperation over bad networks, with and without reconstruction.
 
-``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recorded hands and made motions
-cross networks there and back in virtual time, by ``benchmarks.telexr_ways``. Networks
-are those of ``paprle.hardware.net``, and Wi-Fi round trips (folder ``network`` beside
-FOLDER), half each way, 30 a second. Medians over motions, by trace and way, of
+``python -m benchmarks.remote.telexr [FOLDER [TRACE …]]``: recorded hands and made
+motions cross networks there and back in virtual time, by
+``benchmarks.remote.telexr_ways``. Networks are those of ``paprle.hardware.net``, and
+Wi-Fi round trips (folder ``network`` beside FOLDER), half each way, 30 a second.
+Medians over motions, by trace and way, of
 
 * the teleoperation error, user against displayed robot (T2),
 * user, and displayed robot, against actual robot,
@@ -25,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.reconstruction import Hand, list_motions
-from benchmarks.telexr_ways import make_way
+from benchmarks.remote.reconstruction import Hand, list_motions
+from benchmarks.remote.telexr_ways import make_way
 from paprle.contracts.types import Vec
 from paprle.hardware.net.impairment import Impairment
 from paprle.hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces

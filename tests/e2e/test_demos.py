@@ -17,7 +17,7 @@ from product import find_error, measure, write_motion
 from ros_rig import need_dds, run_master
 from worlds import WORLDS, World
 
-from benchmarks.machine import Machine
+from benchmarks.processes.machine import Machine
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE

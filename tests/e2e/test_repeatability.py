@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from product import run_virtual
 
-from benchmarks.itv import measure_spread
+from benchmarks.devices.itv import measure_spread
 from paprle.cli import main
 from paprle.recording.reader import Episode
 from paprle.recording.robot import compute_poses, make_limbs

@@ -3,7 +3,7 @@
 import pytest
 from cells import spread
 
-from benchmarks.freezes import ROBOTS, measure
+from benchmarks.gate.freezes import ROBOTS, measure
 
 
 def judge(name, seconds, seed=0):

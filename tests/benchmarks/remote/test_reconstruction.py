@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from shared_data import find_shared
 
-from benchmarks.reconstruction import (
+from benchmarks.remote.reconstruction import (
     JITTER,
     LOSS,
     RATES,

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from benchmarks.stages import (
+from benchmarks.remote.stages import (
     STAGES,
     Stage,
     find_period,

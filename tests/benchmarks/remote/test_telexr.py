@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from cells import spread
 
-from benchmarks.telexr import gather_motions, load_networks, measure, run
+from benchmarks.remote.telexr import gather_motions, load_networks, measure, run
 from paprle.hardware.net.trace import Row, Trace
 
 

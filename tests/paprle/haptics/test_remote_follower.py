@@ -11,7 +11,7 @@ import pytest
 from far_rig import FarRig, make_lever
 from feel_rig import wall_at
 
-from benchmarks.feel_laws import HANDS, WALL, press
+from benchmarks.feel.laws import HANDS, WALL, press
 from paprle.config.laws import make_feedback_class
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.retarget import RetargetSettings

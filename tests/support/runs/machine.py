@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
-from benchmarks.machine import Machine
+from benchmarks.processes.machine import Machine
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """What a hand feels of a robot over a link, in virtual time: ``feel_rig`` with a way.
 
-One joint of 0.3 m on both sides, the leader an XC330-T288 as ``benchmarks.feel_laws``
+One joint of 0.3 m on both sides, the leader an XC330-T288 as ``benchmarks.feel.laws``
 has it. Captures go there 100 times a second and what holds the robot comes back 50
 times, over the network that ``paprle.hardware.net`` plays, both as the product sends
 them.
@@ -15,7 +15,7 @@ from pathlib import Path
 import feel_rig as rig_of
 import numpy as np
 
-from benchmarks import feel_laws
+from benchmarks.feel import laws
 from paprle.config.laws import make_feedback_class
 from paprle.contracts.settings.core import LimbSettings
 from paprle.contracts.settings.feedback import RigSettings
@@ -39,8 +39,8 @@ URDF = (
     "</link><link name='tip'/><joint name='joint1' type='revolute'>"
     "<parent link='base'/><child link='arm'/><axis xyz='0 0 1'/>"
     "<limit lower='-3' upper='3' velocity='5' "
-    f"effort='1'/><dynamics damping='{feel_laws.VISCOUS}' friction='{feel_laws.DRY}'/>"
-    f"</joint><joint name='end' type='fixed'><origin xyz='{feel_laws.LEVER} 0 0'/>"
+    f"effort='1'/><dynamics damping='{laws.VISCOUS}' friction='{laws.DRY}'/>"
+    f"</joint><joint name='end' type='fixed'><origin xyz='{laws.LEVER} 0 0'/>"
     "<parent link='arm'/><child link='tip'/></joint></robot>"
 )
 
@@ -69,7 +69,7 @@ def make_way(round_trip, jitter, loss, seed):
     return Impairment(Trace([row]), seed)
 
 
-class FarRig(feel_laws.Rig):
+class FarRig(laws.Rig):
     """A leader, and a robot behind a link.
 
     Attributes:
@@ -80,24 +80,24 @@ class FarRig(feel_laws.Rig):
     def __init__(self, motion, grip="tight", round_trip=0.1, **how):
         self.is_parted = False
         jitter, loss = how.pop("jitter", 0.0), how.pop("loss", 0.0)
-        touch = how.pop("touch", rig_of.wall_at(feel_laws.WALL))
+        touch = how.pop("touch", rig_of.wall_at(laws.WALL))
         rig = RigSettings(
-            damping=feel_laws.VISCOUS,
-            viscous={f"arm/{NAME}": feel_laws.VISCOUS},
-            coulomb={f"arm/{NAME}": feel_laws.DRY},
+            damping=laws.VISCOUS,
+            viscous={f"arm/{NAME}": laws.VISCOUS},
+            coulomb={f"arm/{NAME}": laws.DRY},
             leader_delay=0.005,
         )
         settings = make_feedback_class()(rig=rig)
         robot, leader = make_lever()
         haptics, self.follower = make_far_haptics(settings, leader)
         super().__init__(
-            settings, robot, leader, haptics=haptics, motors=feel_laws.Motors(),
-            hand=rig_of.Hand(motion, *feel_laws.HANDS[grip]),
+            settings, robot, leader, haptics=haptics, motors=laws.Motors(),
+            hand=rig_of.Hand(motion, *laws.HANDS[grip]),
             servos=rig_of.Servos([0.0], touch=touch), bus_delay=0.0025,
         )  # fmt: skip
         self.anchors = None
-        haptics.composer.caps[:] = feel_laws.CAP
-        haptics.composer._rise[:] = feel_laws.CAP / 0.03
+        haptics.composer.caps[:] = laws.CAP
+        haptics.composer._rise[:] = laws.CAP / 0.03
         self._ways = [make_way(round_trip, jitter, loss, seed) for seed in (0, 1)]
         posed = LeaderInfo(limbs=("arm",), emits="pose", rate=100.0)
         pairing = make_pairing(robot, posed, RetargetSettings(), {})

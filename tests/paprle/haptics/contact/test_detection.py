@@ -9,7 +9,7 @@ import pytest
 from cells import spread
 from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
 
-from benchmarks.feel_laws import (
+from benchmarks.feel.laws import (
     measure_energy,
     measure_free,
     measure_hit,

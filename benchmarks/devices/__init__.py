@@ -1,0 +1,1 @@
+"""Servos, arms and their drivers, emulated or simulated."""

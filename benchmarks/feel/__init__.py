@@ -1,0 +1,1 @@
+"""Felt contact, at the robot and over a link."""

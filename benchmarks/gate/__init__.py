@@ -1,0 +1,1 @@
+"""Gate: rows, distances, standstills, mutation tests."""

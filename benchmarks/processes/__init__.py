@@ -1,0 +1,1 @@
+"""Time, CPU and memory of running processes."""

@@ -1,0 +1,1 @@
+"""Leading over networks: late samples, order of the operator's stages."""
