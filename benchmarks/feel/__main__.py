@@ -367,7 +367,9 @@ def write_table(found, transparency, laws):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.feel", description=__doc__
+    )
     parser.add_argument("--write-docs", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
