@@ -40,6 +40,8 @@ class LeaderFaultsContract(ABC):
         tremor: Joint motion of the resting hand, [rad].
         is_gesture: The dead-man is a gesture.
         has_rest: Axes have positions, unlike keys.
+        returns: Time until a device that left is taken again, [s].
+        has_own_words: The device itself refuses a press, and tells why.
     """
 
     words: tuple[str, ...]
@@ -54,6 +56,8 @@ class LeaderFaultsContract(ABC):
     endures_garbage = False
     is_gesture = False
     has_rest = True
+    returns = 0.5
+    has_own_words = False
 
     @abstractmethod
     def make_hand(self, leader: Leader, clock: Clock) -> EmulatedHand:
@@ -112,7 +116,12 @@ class LeaderFaultsContract(ABC):
         """Check that the robot aligns slowly."""
         plan = session.session.plan
         q, h = np.array(session.commands[since:]), 1e-9 * session.session.gate_ns
-        fastest = plan.resolved.session.speed * plan.robot.info.dq_max
+        share = np.full(len(plan.robot.info.dq_max), plan.resolved.session.speed)
+        for limb in plan.robot.limbs.values():
+            if limb.gripper is not None:  # a gripper may be three times as fast
+                at = plan.robot.joint_names.index(limb.gripper.joint)
+                share[at] = min(3.0 * share[at], 1.0)
+        fastest = share * plan.robot.info.dq_max
         assert "ALIGNING" in session.states
         assert (np.abs(np.diff(q, axis=0)) <= fastest * h * (1.0 + 1e-6)).all()
 
@@ -269,7 +278,7 @@ class LeaderFaultsContract(ABC):
 
         assert session.state == "WAITING"
         assert session.find_reach() == 0.0
-        assert "let go, then" in session.session.core.note
+        assert self.has_own_words or "let go, then" in session.session.core.note
         session.engage()
         session.close()
 
@@ -286,7 +295,7 @@ class LeaderFaultsContract(ABC):
         session.hand.fault, still = "", session.q_cmd
         if not self.mends:
             return
-        session.step(0.5)
+        session.step(self.returns)
         if not self.is_gesture:
             session.press_enter()  # a key does not stand for the release
         session.step(0.5)

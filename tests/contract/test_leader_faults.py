@@ -116,10 +116,12 @@ class TestRos(OnBench):
 
 class TestWeb(OnBench):
     prepare = open_page
+    has_own_words = True  # the page's button: "paused – let go, then hold again"
 
 
 class TestRemote(OnBench):
     prepare = link_hosts
+    returns = 5.5  # another operator may come when one has been silent for 5 s
 
 
 @pytest.mark.nightly  # a minute; the matrix of its own is in every run

@@ -366,6 +366,9 @@ class LinkHand(StreamHand):
         self.link.close()
 
 
+SHUT, WIDE = 0.015, 0.10  # [m] of thumb and index: leaders/visionpro/README.md
+
+
 class SteppedVisionPro(EmulatedVisionPro):
     """A headset whose app sends when it is told to."""
 
@@ -400,6 +403,7 @@ class HeadsetHand(StreamHand):
     def compose(self):
         headset = self.headset
         headset.grips, headset.is_frozen = self.is_held, self.fault == "lost"
+        headset.pinch = SHUT + self.opening * (WIDE - SHUT)
         if not headset.is_frozen:
             headset.p = self.begin - [0.0, 0.0, self.place]
         return [headset.compose()]
