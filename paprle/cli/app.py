@@ -48,8 +48,11 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 """Verbs by name: ``module:attribute`` in this package, and a line of help."""
 
-_RIG_PARTS = ("camera", "tool", "bases")
-"""Parts that ``calibrate`` measures with verbs of paprle_lab, by name."""
+_SECOND_WORDS = {
+    "calibrate": ("camera", "tool", "bases"),
+    "dataset": ("edit",),
+}
+"""Second words that make verbs of paprle_lab of their own."""
 
 _EXAMPLES = """\
 examples:
@@ -91,8 +94,8 @@ def _dispatch(args: list[str]) -> int:
     if args[0] == COMPLETE:
         say("\n".join(complete(args[1:])))
         return 0
-    if args[0] == "calibrate" and args[1:2] and args[1] in _RIG_PARTS:
-        args = [f"calibrate-{args[1]}", *args[2:]]
+    if args[1:2] and args[1] in _SECOND_WORDS.get(args[0], ()):
+        args = [f"{args[0]}-{args[1]}", *args[2:]]
     verb = find_verb(args[0])
     return verb.run(verb.parse(args[1:]))
 

@@ -9,6 +9,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "evaluate": ("evaluate:EVALUATE", "measure errors and latencies; write a report"),
     "repeat": ("repeat:REPEAT", "have a robot repeat a human's motion; compare both"),
     "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),
+    "dataset-edit": (
+        "dataset_edit:EDIT",
+        "edit a data set of anybody: delete, trim, merge, split",
+    ),
     "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),

@@ -123,7 +123,7 @@ def _check_one(
 ) -> tuple[list[DatasetFault], Vec, list[bool]]:
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
-    frames = EpisodeFrames(source.path, fps)
+    frames = EpisodeFrames(source.path, fps, kept=source.kept)
     motion = _Motion(looks={name: _Look() for name in find_sizes(robot)})
     jumps = _Jumps(info, fps)
     for k, frame in enumerate(frames):

@@ -265,6 +265,7 @@ def _write_one(
         has_effort=common.columns.has_effort,
         has_objects=bool(common.columns.objects),
         depth=common.form == "hdf5",
+        kept=source.kept,
     )
     common.columns.begin()
     try:

@@ -33,6 +33,7 @@ class SourceRecording:
     Attributes:
         outcome: ``success``, ``failure`` or empty.
         duration: [s]; 0: unknown.
+        kept: Times (begin, end) since its first record, [s].
         short: Causes that kept the robot from its leader.
     """
 
@@ -42,6 +43,7 @@ class SourceRecording:
     outcome: str
     duration: float
     short: tuple[Shortage, ...] = ()
+    kept: tuple[float, float] = (0.0, math.inf)
 
 
 @dataclass
@@ -152,7 +154,8 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
     if not (isinstance(seconds, int | float) and 0.0 <= seconds < math.inf):
         seconds = 0.0
     short = tuple(list_shortages(manifest))
-    source = SourceRecording(path, sha256, task, outcome, float(seconds), short)
+    kept = _find_kept(path, manifest)
+    source = SourceRecording(path, sha256, task, outcome, float(seconds), short, kept)
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(
@@ -161,6 +164,21 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
             )
     urdf_sha256 = hashlib.sha256(reading.urdf.encode()).hexdigest()
     return source, Robot(reading.header, reading.urdf, path, urdf_sha256)
+
+
+def _find_kept(path: Path, manifest: Mapping[str, Any]) -> tuple[float, float]:
+    trim = manifest.get("trim")
+    if trim is None:
+        return 0.0, math.inf
+    try:
+        begin, end = (math.inf if t is None else float(t) for t in trim)
+    except (TypeError, ValueError) as err:
+        raise RecordingError(
+            f"{path}: expected a trim of two times, got {err}"
+        ) from err
+    if not 0.0 <= begin < end:
+        raise RecordingError(f"{path}: expected a trim of two times, got {trim}")
+    return begin, end
 
 
 def check_same(first: Robot, other: Robot) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -52,8 +53,9 @@ class EpisodeFrames:
         has_effort: bool = False,
         has_objects: bool = False,
         depth: bool = False,
+        kept: tuple[float, float] = (0.0, math.inf),
     ) -> None:
-        """Open an episode.
+        """Open an episode; of it the times ``kept`` [s] since its first record.
 
         Raises:
             RecordingError: If unreadable, or a source is empty.
@@ -63,6 +65,7 @@ class EpisodeFrames:
         self._feed = _Feed(reading, (*needed, *["objects"] * has_objects))
         self._series = self._feed.series
         self._is_held = _list_held(reading.header["leader_info"])
+        self._kept = kept
         self._fps = fps
         self._films: dict[tuple[str, bool], OrderedPictures] = {}
         self._stack = ExitStack()
@@ -90,8 +93,11 @@ class EpisodeFrames:
     def __iter__(self) -> Iterator[StateFrame]:
         with self._stack:
             begin = self._find_begin()
+            begin_s, end_s = self._kept
+            first = self._feed.span[0]
+            begin = max(begin, first + round(begin_s * NS))
             k, t_ns = 0, begin
-            while True:
+            while t_ns < first + end_s * NS:
                 frame = self._make(t_ns)
                 if frame is None:
                     break

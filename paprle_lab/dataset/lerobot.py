@@ -124,9 +124,9 @@ def pack(
     for first in range(0, len(pieces), _EPISODES):
         some = slice(first, first + _EPISODES)
         _pack_episodes(meta, pieces[some], totals, places[some])
-    _write_tasks(meta / "tasks.parquet", totals.tasks)
-    _write_json(meta / "stats.json", totals.stats)
-    _write_json(meta / "info.json", _make_info(shape, totals))
+    write_tasks(meta / "tasks.parquet", totals.tasks)
+    write_json(meta / "stats.json", totals.stats)
+    write_json(meta / "info.json", _make_info(shape, totals))
 
 
 def read_stats(meta: Path) -> dict[str, Stats]:
@@ -277,7 +277,8 @@ def _round_whole(name: str, stats: Stats) -> Stats:
     return stats | {key: [int(x) for x in stats[key]] for key in ("min", "max")}
 
 
-def _write_tasks(path: Path, tasks: Sequence[str]) -> None:
+def write_tasks(path: Path, tasks: Sequence[str]) -> None:
+    """Write tasks in the order of their numbers, as pandas would."""
     index = "__index_level_0__"
     text = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
     whole = {"pandas_type": "int64", "numpy_type": "int64", "metadata": None}
@@ -327,5 +328,6 @@ def _make_info(shape: Shape, totals: Totals) -> dict[str, Any]:
     }
 
 
-def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write values, indented."""
     path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")

@@ -154,5 +154,9 @@ def _join(
         "mean": mean,
         "std": np.sqrt(spread / (n + m)),
         "count": a["count"] + b["count"],
-        **{key: (a[key] * n + b[key] * m) / (n + m) for key in QUANTILES},
+        **{
+            key: (a[key] * n + b[key] * m) / (n + m)
+            for key in QUANTILES
+            if key in a and key in b
+        },
     }

@@ -5,8 +5,6 @@ Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,20 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.film import Entry, Film, Mark, RecordingList, Signal, ignore_share
 from paprle.contracts.images import CameraInfo, Encoding, Frame
 from paprle.contracts.types import Vec
 from paprle.recording.video.video_file import VideoFile
+from paprle_lab.dataset.lerobot_tables import (
+    INDICES,
+    find_file,
+    read_episodes,
+    read_info,
+    read_rows,
+)
 from paprle_lab.viewing.plain_camera import make_plain_camera
 
 _PAIRED = {"action": "action", "observation.state": "state"}
 """Features drawn beside each other, by joint."""
-_INDICES = {"timestamp", "frame_index", "episode_index", "index", "task_index"}
 _MOST_DIMS = 64  # chosen: a hand and two arms; a flattened image is no signal
-_LARGEST = 64 << 20  # [bytes] chosen: of info.json
 _CAMERA = "observation.images."
 _UNITS = tuple(
     (re.compile(form), unit)
@@ -57,8 +59,8 @@ class LeRobotList(RecordingList):
         """
         self.title = root.resolve().name
         self._root = root
-        self._info = _read_info(root)
-        self._rows = _read_episodes(root)
+        self._info = read_info(root)
+        self._rows = read_episodes(root)
         fps = self._info["fps"]
         self.entries = [
             Entry(
@@ -109,9 +111,9 @@ class LeRobotFilm(Film):
         self.name = f"episode {row['episode_index']}"
         self._fps = float(info["fps"])
         features = info["features"]
-        place = _find_file(root, info, "data", row)
+        place = find_file(root, info, "data", row)
         wanted = [name for name in features if features[name]["dtype"] != "video"]
-        table = _read_rows(place, int(row["episode_index"]), wanted)
+        table = read_rows(place, int(row["episode_index"]), wanted)
         n = len(table)
         self._t = np.arange(n) / self._fps
         if "timestamp" in table.column_names:
@@ -179,71 +181,12 @@ def _find_size(feature: Mapping[str, Any]) -> tuple[int, int]:
     return (b, c) if a in {1, 3} else (a, b)
 
 
-def _read_info(root: Path) -> dict[str, Any]:
-    path = root / "meta" / "info.json"
-    try:
-        with path.open("rb") as file:
-            info: dict[str, Any] = json.loads(file.read(_LARGEST))
-        version = str(info["codebase_version"])
-        is_whole = (
-            math.isfinite(info["fps"])
-            and info["fps"] > 0
-            and all(
-                isinstance(one, dict) and "dtype" in one
-                for one in info["features"].values()
-            )
-        )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
-        raise RecordingError(
-            f"{path}: expected a data set's info, got {err!r}"
-        ) from err
-    if not version.startswith("v3."):
-        raise RecordingError(
-            f"{path}: expected a data set of version v3.x, got {version[:20]}; "
-            "LeRobot's own scripts convert older ones"
-        )
-    if not is_whole:
-        raise RecordingError(f"{path}: expected a rate and features with a dtype")
-    return info
-
-
-def _read_episodes(root: Path) -> list[dict[str, Any]]:
-    files = sorted((root / "meta" / "episodes").rglob("*.parquet"))
-    rows = list[dict[str, Any]]()
-    for file in files:
-        try:
-            schema = pq.read_schema(file)
-            names = [name for name in schema.names if not name.startswith("stats/")]
-            rows += pq.read_table(file, columns=names).to_pylist()
-        except (OSError, pa.ArrowException) as err:
-            raise RecordingError(f"{file}: expected a table, got {err}") from err
-    needed = {"episode_index", "length", "data/chunk_index", "data/file_index"}
-    is_whole = all(isinstance(row.get(k), int) for row in rows for k in needed)
-    if not rows or not is_whole:
-        raise RecordingError(
-            f"{root}/meta/episodes: expected rows with {', '.join(sorted(needed))}, "
-            f"got {len(rows)} rows"
-        )
-    return sorted(rows, key=lambda row: int(row["episode_index"]))
-
-
-def _read_rows(path: Path, episode: int, wanted: Sequence[str]) -> pa.Table:
-    try:
-        there = pq.read_schema(path).names
-        columns = [name for name in wanted if name in there]
-        return pq.read_table(
-            path, columns=columns, filters=[("episode_index", "=", episode)]
-        )
-    except (OSError, pa.ArrowException) as err:
-        raise RecordingError(f"{path}: expected an episode's rows, got {err}") from err
-
-
 def _list_series(
     table: pa.Table, features: Mapping[str, Any]
 ) -> Iterator[tuple[Signal, Vec]]:
     for key in table.column_names:
         feature = features[key]
-        if key in _INDICES or feature["dtype"] in {"string", "image"}:
+        if key in INDICES or feature["dtype"] in {"string", "image"}:
             continue
         values = _flatten(table[key])
         if values is None or values.shape[1] > _MOST_DIMS:
@@ -293,32 +236,6 @@ def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:
                 yield Mark(float(t[int(np.argmax(rows[:, 0] > 0))]), "event", text)
 
 
-def _find_file(
-    root: Path,
-    info: Mapping[str, Any],
-    kind: str,
-    row: Mapping[str, Any],
-    key: str = "",
-) -> Path:
-    """Return an episode's file; never outside the data set."""
-    of = f"videos/{key}" if key else kind
-    try:
-        # numbers and the key alone are put in: str.format would reach attributes, too
-        place = str(info[f"{kind}_path"]).replace("{video_key}", key)
-        for name in ("chunk_index", "file_index"):
-            number = int(row[f"{of}/{name}"])
-            place = place.replace(f"{{{name}:03d}}", f"{number:03d}")
-            place = place.replace(f"{{{name}}}", f"{number}")
-        path = (root / place).resolve()
-    except (LookupError, TypeError, ValueError) as err:
-        raise RecordingError(
-            f"{root}: expected {of} to have a place, got {err!r}"
-        ) from err
-    if not path.is_relative_to(root.resolve()):
-        raise RecordingError(f"{root}: expected {of} inside it, got {place[:200]}")
-    return path
-
-
 def _open_reel(
     root: Path,
     info: Mapping[str, Any],
@@ -339,4 +256,4 @@ def _open_reel(
         raise RecordingError(
             f"{root}: expected the place of {key}, got {err!r}"
         ) from err
-    return _Reel(VideoFile(_find_file(root, info, "video", row, key)), begin, ())
+    return _Reel(VideoFile(find_file(root, info, "video", row, key)), begin, ())

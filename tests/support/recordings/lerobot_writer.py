@@ -1,4 +1,4 @@
-"""A data set that LeRobot itself writes: run by its Python, as WRITER FOLDER KIND.
+"""A data set that LeRobot itself writes: run by its Python, as WRITER FOLDER KIND N.
 
 In frame k of each episode the first 2 k + 10 columns of a picture are green.
 """
@@ -17,7 +17,7 @@ def count_green(image):
     return ((image[HEIGHT // 2, :, 1] > 100).sum() - 10) / 2
 
 
-def write(root, kind):
+def write(root, kind, n=2):
     lerobot = importlib.import_module("lerobot.datasets.lerobot_dataset")
     vector = {"dtype": "float32", "shape": (len(JOINTS),), "names": JOINTS}
     image = {"dtype": kind, "shape": (HEIGHT, WIDTH, 3)}
@@ -34,10 +34,10 @@ def write(root, kind):
         robot_type="so101",
         use_videos=kind == "video",
     )
-    for episode in range(2):
+    for episode in range(int(n)):
         for k in range(N_FRAMES):
             picture = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-            picture[:, : 2 * k + 10] = (40 * episode + 60, 200, 10)
+            picture[:, : 2 * k + 10] = (20 * episode + 60, 200, 10)
             state = np.array([np.sin(k / 10), k, episode], np.float32)
             made.add_frame(
                 {

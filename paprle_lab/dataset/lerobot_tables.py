@@ -1,0 +1,162 @@
+"""Tables of anybody's LeRobot data set, version 3.
+
+Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paprle.contracts.errors import RecordingError
+
+INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
+"""Features of every data set."""
+
+_LARGEST = 64 << 20  # [bytes] chosen: of info.json
+
+
+def read_info(root: Path) -> dict[str, Any]:
+    """Return ``info.json``.
+
+    Raises:
+        RecordingError: If unreadable or of another version.
+    """
+    path = root / "meta" / "info.json"
+    try:
+        with path.open("rb") as file:
+            info: dict[str, Any] = json.loads(file.read(_LARGEST))
+        version = str(info["codebase_version"])
+        is_whole = (
+            math.isfinite(info["fps"])
+            and info["fps"] > 0
+            and all(
+                isinstance(one, dict) and "dtype" in one
+                for one in info["features"].values()
+            )
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
+        raise RecordingError(
+            f"{path}: expected a data set's info, got {err!r}"
+        ) from err
+    if not version.startswith("v3."):
+        raise RecordingError(
+            f"{path}: expected a data set of version v3.x, got {version[:20]}; "
+            "LeRobot's own scripts convert older ones"
+        )
+    if not is_whole:
+        raise RecordingError(f"{path}: expected a rate and features with a dtype")
+    return info
+
+
+def read_episodes(root: Path, *, with_stats: bool = False) -> list[dict[str, Any]]:
+    """Return the rows of ``meta/episodes``, in order.
+
+    Raises:
+        RecordingError: If unreadable or incomplete.
+    """
+    rows = list[dict[str, Any]]()
+    for file in list_episode_files(root):
+        try:
+            names = [
+                name
+                for name in pq.read_schema(file).names
+                if with_stats or not name.startswith("stats/")
+            ]
+            rows += pq.read_table(file, columns=names).to_pylist()
+        except (OSError, pa.ArrowException) as err:
+            raise RecordingError(f"{file}: expected a table, got {err}") from err
+    needed = {"episode_index", "length", "data/chunk_index", "data/file_index"}
+    is_whole = all(isinstance(row.get(k), int) for row in rows for k in needed)
+    if not rows or not is_whole:
+        raise RecordingError(
+            f"{root}/meta/episodes: expected rows with {', '.join(sorted(needed))}, "
+            f"got {len(rows)} rows"
+        )
+    return sorted(rows, key=lambda row: int(row["episode_index"]))
+
+
+def list_episode_files(root: Path) -> list[Path]:
+    """Return the files of ``meta/episodes``."""
+    return sorted((root / "meta" / "episodes").rglob("*.parquet"))
+
+
+def read_tasks(root: Path) -> dict[int, str]:
+    """Return tasks by their numbers.
+
+    Raises:
+        RecordingError: If unreadable.
+    """
+    path = root / "meta" / "tasks.parquet"
+    try:
+        table = pq.read_table(path)
+        texts = [f.name for f in table.schema if pa.types.is_string(f.type)]
+        texts += [f.name for f in table.schema if pa.types.is_large_string(f.type)]
+        pairs = zip(
+            table["task_index"].to_pylist(), table[texts[0]].to_pylist(), strict=True
+        )
+        return {int(number): str(text) for number, text in pairs}
+    except (OSError, LookupError, TypeError, pa.ArrowException) as err:
+        raise RecordingError(f"{path}: expected tasks, got {err!r}") from err
+
+
+def find_file(
+    root: Path,
+    info: Mapping[str, Any],
+    kind: str,
+    row: Mapping[str, Any],
+    key: str = "",
+) -> Path:
+    """Return an episode's file; never outside the data set.
+
+    Raises:
+        RecordingError: If the tables name none.
+    """
+    of = f"videos/{key}" if key else kind
+    try:
+        # numbers and the key alone are put in: str.format would reach attributes, too
+        place = str(info[f"{kind}_path"]).replace("{video_key}", key)
+        for name in ("chunk_index", "file_index"):
+            number = int(row[f"{of}/{name}"])
+            place = place.replace(f"{{{name}:03d}}", f"{number:03d}")
+            place = place.replace(f"{{{name}}}", f"{number}")
+        path = (root / place).resolve()
+    except (LookupError, TypeError, ValueError) as err:
+        raise RecordingError(
+            f"{root}: expected {of} to have a place, got {err!r}"
+        ) from err
+    if not path.is_relative_to(root.resolve()):
+        raise RecordingError(f"{root}: expected {of} inside it, got {place[:200]}")
+    return path
+
+
+def read_rows(
+    path: Path, episode: int, wanted: Sequence[str] | None = None
+) -> pa.Table:
+    """Return an episode's rows, of wanted columns that are there or of all.
+
+    Raises:
+        RecordingError: If unreadable.
+    """
+    try:
+        columns = None
+        if wanted is not None:
+            there = pq.read_schema(path).names
+            columns = [name for name in wanted if name in there]
+        return pq.read_table(
+            path, columns=columns, filters=[("episode_index", "=", episode)]
+        )
+    except (OSError, pa.ArrowException) as err:
+        raise RecordingError(f"{path}: expected an episode's rows, got {err}") from err
+
+
+def is_depth(feature: Mapping[str, Any]) -> bool:
+    """Return whether an image feature holds depths."""
+    info = feature.get("info") or feature.get("video_info") or {}
+    return bool(info.get("is_depth_map") or info.get("video.is_depth_map"))

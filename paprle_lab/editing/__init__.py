@@ -1,0 +1,1 @@
+"""Edits of recordings and LeRobot data sets."""
