@@ -18,6 +18,7 @@ _PARTS = (
 _SIDED = re.compile(
     rf"(?P<before>left|right|l|r)(?:{_PARTS})?|(?:{_PARTS})(?P<after>left|right)"
 )
+_NUMBERED = re.compile(r"(?<![a-zA-Z])[lrLR](?=_?\d)")  # l1: left, or link 1
 _LATERAL = {name: "left" if "l" in name[:2] else "right" for name in _CORNERS}
 
 
@@ -41,7 +42,7 @@ def find_side(name: str) -> str:
 
     Letters count between separators (``l_arm``, ``LArm``), not before a number.
     """
-    spaced = re.sub(r"(?<![a-zA-Z])[lrLR](?=_?\d)", " ", name)
+    spaced = _NUMBERED.sub(" ", name)
     places = {find_place(word) for word in split_words(spaced)} - {""}
     sides = {_LATERAL.get(place, place) for place in places}
     return sides.pop() if len(sides) == 1 else ""
@@ -49,7 +50,7 @@ def find_side(name: str) -> str:
 
 def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Return each limb's side, by its joints if needed, or ""."""
-    sides = {name: find_side(name) for name in limbs}
+    sides = {name: find_side(name) or _find_twin_side(name, limbs) for name in limbs}
     by_joints = {
         name: told.pop()
         for name, joints in limbs.items()
@@ -58,6 +59,16 @@ def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     if len(set(by_joints.values())) > 1:
         sides = {name: side or by_joints.get(name, "") for name, side in sides.items()}
     return sides
+
+
+def _find_twin_side(name: str, limbs: Iterable[str]) -> str:
+    """Return the side that a letter before a number means beside its twin."""
+    for match in _NUMBERED.finditer(name):
+        letter = match[0]
+        twin = {"l": "r", "r": "l", "L": "R", "R": "L"}[letter]
+        if name[: match.start()] + twin + name[match.end() :] in limbs:
+            return "left" if letter in "lL" else "right"
+    return ""
 
 
 def find_kind(name: str, joints: Iterable[str] = ()) -> str:

@@ -305,3 +305,11 @@ def test_joints_tell_the_side_where_limbs_do_not_and_differ():
 
     assert both == {"a": "left", "b": "right"}
     assert find_sides({"arm": ("r_1", "r_2")}) == {"arm": ""}
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("arm_l1", "arm_r1"), ("L_1", "R_1"), ("l1_tool", "r1_tool")]
+)
+def test_a_letter_before_a_number_is_a_side_beside_its_twin(left, right):
+    assert find_sides({left: (), right: ()}) == {left: "left", right: "right"}
+    assert find_sides({left: (), "other": ()}) == {left: "", "other": ""}
