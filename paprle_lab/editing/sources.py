@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.errors import ConfigError, suggest
+from paprle.contracts.errors import ConfigError, RecordingError, suggest
 from paprle_lab.dataset.lerobot_tables import (
     INDICES,
     read_episodes,
@@ -68,6 +68,11 @@ def open_sources(roots: Sequence[Path], edits: Edits) -> list[SourceSet]:
 
 def _open(root: Path, edits: Edits) -> SourceSet:
     info = read_info(root)
+    for name in info["features"]:
+        if not _is_name(name):  # it becomes a folder
+            raise RecordingError(
+                f"{root}: expected no '/' in the feature {name[:80]!r}"
+            )
     names = _name_features(root, list(info["features"]), edits)
     return SourceSet(
         root, info, read_episodes(root, with_stats=True), read_tasks(root), names
@@ -91,9 +96,13 @@ def _name_features(root: Path, there: Sequence[str], edits: Edits) -> dict[str, 
     if twice:
         raise ConfigError(f"{root}: expected one feature '{twice[0]}', got two")
     for name in edits.renamed.values():
-        if not name.strip() or "/" in name or name.startswith("."):
+        if not _is_name(name):
             raise ConfigError(f"expected a feature's name without '/', got '{name}'")
     return names
+
+
+def _is_name(name: str) -> bool:
+    return bool(name.strip()) and "/" not in name and not name.startswith(".")
 
 
 def _check_alike(first: SourceSet, other: SourceSet) -> None:

@@ -233,6 +233,15 @@ def test_a_damaged_set_is_refused_whole(tmp_path, part):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["set"]
 
 
+def test_a_feature_that_names_a_path_is_refused(tmp_path):
+    root = write_foreign(tmp_path / "set", (10,))
+    info = (root / "meta/info.json").read_text()
+    (root / "meta/info.json").write_text(info.replace(VIDEO, "../../../evil"))
+    with pytest.raises(RecordingError, match="evil"):
+        edit_sets([root], Edits(task="x"), tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["set"]
+
+
 def test_a_video_that_ends_early_names_its_episode(tmp_path):
     root = write_foreign(tmp_path / "set", (30, 20))
     short = write_foreign(tmp_path / "short", (30,))
