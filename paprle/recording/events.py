@@ -5,7 +5,7 @@
   ``{"cause": …, "seconds": …, "farthest": [m], "turned": [rad]}``;
 * ``discard``: ``episode`` (open or last), ``reason``, ``short``;
 * ``outcome``: ``episode`` (ended), ``outcome``;
-* ``note``: ``episode``, ``text``.
+* ``note``: ``episode``, ``text``, ``kind`` if ``subtask`` or ``mistake``.
 """
 
 from __future__ import annotations

@@ -11,17 +11,29 @@ MOST = 100  # chosen: of one episode, so that its manifest stays one that is rea
 _LONGEST = 1000  # chosen: five times what can be typed
 
 
+SUBTASK, MISTAKE = "subtask", "mistake"
+"""Kinds of marks by a key."""
+
+
 class Note(NamedTuple):
-    """Note with its monotonic stamp, [ns]."""
+    """Note with its monotonic stamp, [ns].
+
+    Attributes:
+        kind: ``subtask``, ``mistake``, or empty for a typed note.
+    """
 
     t_ns: int
     text: str
+    kind: str = ""
 
 
 def find_notes(happened: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the notes among events, for a manifest."""
     given = (event for event in happened if event.get("event") == events.NOTE)
-    return [note._asdict() for one in given if (note := _read(one)) is not None]
+    notes = (note for one in given if (note := _read(one)) is not None)
+    return [
+        {k: v for k, v in note._asdict().items() if k != "kind" or v} for note in notes
+    ]
 
 
 def add_notes(
@@ -46,5 +58,7 @@ def _read(one: Any) -> Note | None:
         return None
     match one.get("t_ns"), one.get("text"):
         case int(t_ns), str(text):
-            return Note(t_ns, text[:_LONGEST])
+            kind = one.get("kind")
+            known = kind if kind in {SUBTASK, MISTAKE} else ""
+            return Note(t_ns, text[:_LONGEST], str(known))
     return None

@@ -96,6 +96,8 @@ class Decisions:
             self._is_park_over = True
         if now.state not in EPISODE_STATES and any(now.asked):
             self.episodes.judge(now.asked, now.now_ns)
+        if now.state in EPISODE_STATES:
+            self.episodes.take_marks(now.asked, now.now_ns)
         has_stopped = now.gate is _GATE_STOPPED or bool(now.asked.stop)
         if has_stopped and now.state is not _STOPPED:
             return SessionEvent.STOP

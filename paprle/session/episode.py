@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any
 
 from paprle.contracts.types import Actions
@@ -37,6 +38,7 @@ class EpisodeLog:
             off``.
         task: Of the next episode alone; empty: the session's.
         notes: Notes to record; any thread may append.
+        subtasks: Parts of the task in order; after the last comes the first.
     """
 
     def __init__(self) -> None:
@@ -50,6 +52,8 @@ class EpisodeLog:
         self.events: list[dict[str, Any]] = []
         self.notes: deque[str] = deque()
         self.noted: list[str] = []
+        self.subtasks: Sequence[str] = ()
+        self._n_subtasks = 0
         self._ending: tuple[str, int] | None = None
         self._fate, self._outcome = "", ""
         self._short: list[dict[str, Any]] = []
@@ -85,6 +89,26 @@ class EpisodeLog:
         self._stood = {}
         own = {"task": self.task} if self.task else {}
         self.add("episode_begin", now_ns, episode=self.number, **own)
+        self._n_subtasks = 0
+        if self.subtasks:
+            self._mark("subtask", self.subtasks[0], now_ns)
+
+    def take_marks(self, asked: Actions, now_ns: int) -> None:
+        """Record presses that mark the next subtask or a mistake."""
+        if self.begin_ns is None:
+            return
+        for _ in range(asked.subtask):
+            self._n_subtasks += 1
+            k = self._n_subtasks
+            names = self.subtasks
+            text = names[k % len(names)] if names else f"subtask {k + 1}"
+            self._mark("subtask", text, now_ns)
+        if asked.mistake:
+            self._mark("mistake", "mistake", now_ns)
+
+    def _mark(self, kind: str, text: str, now_ns: int) -> None:
+        self.noted.append(text)
+        self.add("note", now_ns, episode=self.number, text=text, kind=kind)
 
     def end(self, reason: str, now_ns: int) -> None:
         """Note the first reason to end; ``close`` follows."""

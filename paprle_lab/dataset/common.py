@@ -21,6 +21,7 @@ class Common:
     Attributes:
         sizes: Height and width by camera, [px].
         fps: Frame rate, [Hz].
+        has_marks: Whether it tells subtasks and mistakes.
     """
 
     robot: Robot
@@ -29,6 +30,7 @@ class Common:
     sizes: Mapping[str, tuple[int, int]]
     fps: int
     keep_undriven: bool = False
+    has_marks: bool = False
 
 
 class DatasetFormat(Protocol):

@@ -90,6 +90,12 @@ def create(
         report = DatasetReport(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
+        n_marked = sum(bool(source.marks) for source in choice.sources)
+        if n_marked and form == "lerobot" and not common.has_marks:
+            report.notes.append(
+                f"subtasks and mistakes of {n_marked} recordings are left out: the set "
+                "began without; make another one"
+            )
         for what in list_exact(choice.robot) if form == "lerobot" else ():
             report.notes.append(f"{what} is left out; --format hdf5 has it")
         folders = _write_all(choice, stage, target, common, report, work)
@@ -165,7 +171,10 @@ def _find_common(
         has_effort=has_effort,
         objects=objects,
     )
-    common = Common(robot, form, columns, find_sizes(robot), rate)
+    has_marks = any(source.marks for source in choice.sources)
+    if own:
+        has_marks = bool(own.get("has_marks", False))
+    common = Common(robot, form, columns, find_sizes(robot), rate, has_marks=has_marks)
     if own:
         asked = _describe(common) | {"fps": fps or rate}
         different = [key for key, value in asked.items() if own.get(key) != value]
@@ -346,6 +355,7 @@ def _write_own(
 ) -> None:
     own = _describe(common) | {
         "keep_undriven": common.keep_undriven,
+        "has_marks": common.has_marks,
         "totals": totals,
         "sources": sources,
     }

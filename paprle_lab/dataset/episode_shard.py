@@ -16,6 +16,7 @@ from paprle.contracts.types import Vec
 from paprle.observation.columns import Column
 from paprle.observation.frame import StateFrame
 from paprle.recording.video.codec import Image
+from paprle_lab.dataset.marks import Mark
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle_lab.dataset.video import VideoWriter
 
@@ -44,6 +45,7 @@ class ShardEpisode:
         length: Frames.
         outcome: ``success``, ``failure`` or empty.
         source: SHA-256 of its recording.
+        marks: Subtasks and mistakes (frame, kind, text).
     """
 
     folder: Path
@@ -51,13 +53,15 @@ class ShardEpisode:
     task: str
     outcome: str
     source: str
+    marks: Sequence[Mark] = ()
 
     @classmethod
     def read(cls, folder: Path) -> ShardEpisode:
         """Load a piece."""
         values = _read_summary(folder)
         del values["stats"]
-        return cls(folder=folder, **values)
+        marks = [Mark(*mark) for mark in values.pop("marks", ())]
+        return cls(folder=folder, marks=marks, **values)
 
     def read_stats(self) -> dict[str, Stats]:
         """Return statistics by column."""
@@ -129,7 +133,9 @@ class PieceWriter:
             self._looks[name].add(images[name])
         self.n += 1
 
-    def close(self, task: str, outcome: str, source: str) -> None:
+    def close(
+        self, task: str, outcome: str, source: str, marks: Sequence[Mark] = ()
+    ) -> None:
         """Write the rest and the summary."""
         self._flush(is_last=True, is_success=outcome == "success")
         self._data.close()
@@ -145,6 +151,7 @@ class PieceWriter:
                 "outcome": outcome,
                 "stats": stats,
                 "source": source,
+                "marks": marks,
             }
         )
         (self.folder / SUMMARY).write_text(text, encoding="utf-8")

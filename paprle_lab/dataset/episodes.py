@@ -16,6 +16,7 @@ from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.work import Work
 from paprle.ipc.records import Stream
 from paprle.recording.manifest import read_manifest
+from paprle.recording.notes import Note, list_notes
 from paprle.recording.reading import Block, Reading
 from paprle.recording.shortage import Shortage, list_shortages
 from paprle.recording.tracks import list_tracks
@@ -34,6 +35,7 @@ class SourceRecording:
         outcome: ``success``, ``failure`` or empty.
         duration: [s]; 0: unknown.
         kept: Times (begin, end) since its first record, [s].
+        marks: Subtasks and mistakes.
         short: Causes that kept the robot from its leader.
     """
 
@@ -44,6 +46,7 @@ class SourceRecording:
     duration: float
     short: tuple[Shortage, ...] = ()
     kept: tuple[float, float] = (0.0, math.inf)
+    marks: tuple[Note, ...] = ()
 
 
 @dataclass
@@ -155,7 +158,10 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
         seconds = 0.0
     short = tuple(list_shortages(manifest))
     kept = _find_kept(path, manifest)
-    source = SourceRecording(path, sha256, task, outcome, float(seconds), short, kept)
+    source = SourceRecording(
+        path, sha256, task, outcome, float(seconds), short, kept,
+        tuple(note for note in list_notes(manifest) if note.kind),
+    )  # fmt: skip
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(

@@ -25,6 +25,7 @@ from paprle_lab.dataset.episode_shard import (
     make_schema,
     read_rows,
 )
+from paprle_lab.dataset.marks import FEATURES, FIELDS, make_columns
 from paprle_lab.dataset.statistics import NumberStats, Stats, merge
 from paprle_lab.dataset.video import describe_video, join_videos
 
@@ -74,6 +75,7 @@ class Shape:
         fps: Frame rate, [Hz].
         sizes: Height and width by camera, [px].
         cameras: Recorded properties, as in a header.
+        has_marks: Whether there are columns of subtasks and mistakes.
     """
 
     robot_type: str
@@ -81,6 +83,7 @@ class Shape:
     columns: tuple[Column, ...]
     sizes: Mapping[str, tuple[int, int]]
     cameras: Mapping[str, Any] = field(default_factory=dict)
+    has_marks: bool = False
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
@@ -97,6 +100,7 @@ class Shape:
             }
             for one in self.all_columns
         }
+        features |= FEATURES if self.has_marks else {}
         for camera, size in self.sizes.items():
             features[f"observation.images.{camera}"] = {
                 "dtype": "video",
@@ -186,6 +190,8 @@ def _pack_rows(
 ) -> None:
     sizes = [(piece.folder / "data.parquet").stat().st_size for piece in pieces]
     schema = make_schema(shape.all_columns)
+    for own in FIELDS if shape.has_marks else ():
+        schema = schema.append(own)
     episode, index = totals.n_episodes, totals.n_frames
     for group in cut(sizes, DATA_MB * _MB):
         chunk, number = totals.take_file("data")
@@ -205,8 +211,17 @@ def _pack_rows(
                     ):
                         table = table.append_column(name, pa.array(values))  # noqa: PLW2901 - a table is never changed
                     index += n
+                    if shape.has_marks:
+                        table = _add_marks(table, pieces[k], shape.fps)  # noqa: PLW2901 - likewise
                     out.write_table(table.cast(schema), row_group_size=n)
                 episode += 1
+
+
+def _add_marks(table: pa.Table, piece: ShardEpisode, fps: int) -> pa.Table:
+    frames = table["frame_index"].to_pylist()
+    for name, column in make_columns(piece.marks, frames, fps).items():
+        table = table.append_column(name, column)
+    return table
 
 
 def _pack_videos(

@@ -14,6 +14,7 @@ from paprle_lab.dataset.common import Common
 from paprle_lab.dataset.episode_shard import PieceWriter, ShardEpisode, write_pieces
 from paprle_lab.dataset.episodes import SourceRecording
 from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
+from paprle_lab.dataset.marks import place_marks
 
 
 class LerobotTarget:
@@ -27,6 +28,7 @@ class LerobotTarget:
             columns=common.columns.all,
             sizes=common.sizes,
             cameras=common.robot.header.get("cameras", {}),
+            has_marks=common.has_marks,
         )
 
     def write(
@@ -40,8 +42,11 @@ class LerobotTarget:
         make = partial(
             PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
         )
-        for piece in write_pieces(folder, frames, make, shape.fps):
-            piece.close(source.task, source.outcome, source.sha256)
+        stamps = list[int]()
+        stamped = _note_stamps(frames, stamps)
+        for piece in write_pieces(folder, stamped, make, shape.fps):
+            marks = place_marks(source.marks, stamps[n : n + piece.n])
+            piece.close(source.task, source.outcome, source.sha256, marks)
             n += piece.n
         return n
 
@@ -58,3 +63,11 @@ class LerobotTarget:
         values = asdict(totals)
         del values["stats"]  # which stand in a file of their own
         return values
+
+
+def _note_stamps(
+    frames: Iterator[tuple[StateFrame, Any]], stamps: list[int]
+) -> Iterator[tuple[StateFrame, Any]]:
+    for frame, values in frames:
+        stamps.append(frame.stamp_ns)
+        yield frame, values

@@ -25,6 +25,7 @@ from paprle_lab.dataset.lerobot_tables import (
     read_info,
     read_rows,
 )
+from paprle_lab.dataset.marks import EVENTS, PERSISTENT
 from paprle_lab.viewing.plain_camera import make_plain_camera
 
 _PAIRED = {"action": "action", "observation.state": "state"}
@@ -122,7 +123,8 @@ class LeRobotFilm(Film):
         self.length = float(self._t[-1]) if n else 0.0
         series = dict(_list_series(table, features))
         self.signals, self._values = tuple(series), list(series.values())
-        self.marks = tuple(_list_marks(table, self._t))
+        marks = _list_marks(table, self._t)
+        self.marks = tuple(sorted(marks, key=lambda mark: mark.t))
         self._reels = dict[str, _Reel]()
         cameras = dict[str, CameraInfo]()
         notes = list[str]()
@@ -234,6 +236,21 @@ def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:
             rows = _flatten(table[key])
             if rows is not None and rows.any():
                 yield Mark(float(t[int(np.argmax(rows[:, 0] > 0))]), "event", text)
+    for told in _list_told(table, PERSISTENT)[:1]:
+        for one in told:
+            text = f"{one.get('style') or 'language'}: {one.get('content') or ''}"
+            yield Mark(float(one.get("timestamp") or 0.0), "note", text)
+    for k, told in enumerate(_list_told(table, EVENTS)):
+        for one in told:
+            yield Mark(float(t[k]), "note", str(one.get("content") or ""))
+
+
+def _list_told(table: pa.Table, name: str) -> list[list[Mapping[str, Any]]]:
+    """Return the entries of a language column by row."""
+    if name not in table.column_names:
+        return []
+    rows = [row or [] for row in table[name].to_pylist()]
+    return [[one for one in row if isinstance(one, Mapping)] for row in rows]
 
 
 def _open_reel(

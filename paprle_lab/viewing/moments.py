@@ -59,7 +59,8 @@ class MomentLog:
         """Return the moments in order; a manifest's notes win."""
         given = manifest if manifest.get("notes") else {"notes": self._notes}
         notes: list[tuple[int, MarkKind, str]] = [
-            (note.t_ns, "note", note.text) for note in list_notes(given)
+            (note.t_ns, "note", f"{note.kind}: {note.text}".removeprefix(": "))
+            for note in list_notes(given)
         ]
         marks = sorted([*self._marks, *notes])
         return tuple(

@@ -28,6 +28,8 @@ class Actions(NamedTuple):
     reposture: int = 0
     keep: int = 0
     play: int = 0
+    subtask: int = 0
+    mistake: int = 0
 
     def since(self, before: Actions) -> Actions:
         """Return the requests after ``before``."""
@@ -87,6 +89,14 @@ OPERATOR_KEYS = (
     OperatorKey(
         "redo", "b", "back, to redo", "episode", "Redo",
         "end the episode and discard it, to do it again", needs_episode=True,
+    ),
+    OperatorKey(
+        "subtask", ">", "next subtask", "episode", "Next subtask",
+        "the next part of the task begins", is_vain_stopped=True, needs_episode=True,
+    ),
+    OperatorKey(
+        "mistake", "!", "mistake", "episode", "Mistake",
+        "mark a mistake; the episode goes on", needs_episode=True,
     ),
     OperatorKey("task", "t", "task of the next episode", "field"),
     OperatorKey("note", "#", "note", "field"),

@@ -333,6 +333,10 @@ class RecordSettings:
         float, Gt(0), Unit("s"), doc("Free space is asked for twice this much data.")
     ] = 600.0
     task: Annotated[str, doc("What the operator was told to do.")] = ""
+    subtasks: Annotated[
+        tuple[str, ...],
+        doc("Parts of the task in order; the first begins with the episode."),
+    ] = ()
     latency: Annotated[
         LatencySettings | None, doc("What `paprle latency` measured of this rig.")
     ] = None

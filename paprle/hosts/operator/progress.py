@@ -36,6 +36,7 @@ class Progress:
     ) -> None:
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
+        core.episodes.subtasks = plan.resolved.record.subtasks
         self.tracking = TrackingWatch(make_classifier(plan))
         self._standing = StandingDetector(plan.robot)
         self._overruns = OverrunCounter()

@@ -117,6 +117,34 @@ def test_a_note_is_told_of_the_open_episode_else_of_the_last_one(lock_step):
     assert session.core.episodes.noted == ["during the second"]
 
 
+def test_marks_name_the_subtasks_in_order_and_mistakes(lock_step):
+    session = lock_step()
+    session.core.episodes.subtasks = ("reach", "grasp")
+    session.until("WAITING").press("subtask").press("mistake")
+    assert not events(session, "note"), "no episode is open"
+    session.engage().move(5)
+    for key in ("subtask", "mistake", "subtask"):
+        session.press(key).step(5)
+    session.press("next_episode").until("WAITING").step(5)
+
+    told = [(event["kind"], event["text"]) for event in events(session, "note")]
+    assert told == [
+        ("subtask", "reach"),
+        ("subtask", "grasp"),
+        ("mistake", "mistake"),
+        ("subtask", "reach"),
+    ]
+    begin, first = events(session, "episode_begin")[0], events(session, "note")[0]
+    assert first["t_ns"] == begin["t_ns"]
+
+
+def test_subtasks_without_names_are_numbered(lock_step):
+    session = lock_step().engage().move(5)
+    session.press("subtask").step(5).press("subtask").step(5)
+    told = [event["text"] for event in events(session, "note")]
+    assert told == ["subtask 2", "subtask 3"]
+
+
 def test_a_leader_that_starts_by_itself_leaves_time_to_reset_the_scene(lock_step):
     session = lock_step(AUTOMATIC, reset_time=2.0, interactive=False)
     session.start = True
