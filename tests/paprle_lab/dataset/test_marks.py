@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from filmed import START_NS, write_episode
+from lerobot_env import find_lerobot, run
 
 pytest.importorskip("av")
 pytest.importorskip("pyarrow")
@@ -91,3 +92,27 @@ def test_a_set_without_marks_has_no_columns_of_them(tmp_path):
     report = create([tmp_path / "out"], tmp_path / "set", "lerobot")
     assert any("subtasks" in note for note in report.notes)
     assert "language_persistent" not in read_rows(tmp_path / "set")
+
+
+READ = """
+import json, sys
+from lerobot.datasets.lerobot_dataset import LeRobotDataset
+made = LeRobotDataset("me/set", root=sys.argv[1], video_backend="pyav")
+rows = [made[k] for k in (0, 18, 30)]
+print(json.dumps([[r["language_persistent"], r["language_events"]] for r in rows]))
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_lerobot_reads_subtasks_and_mistakes(tmp_path):
+    notes = (0, SUBTASK, "reach"), (400, SUBTASK, "grasp"), (600, MISTAKE, "mistake")
+    mark(tmp_path / "out", *notes)
+    mark(tmp_path / "out", task="place", scale=0.5)
+    create([tmp_path / "out"], tmp_path / "set", "lerobot")
+    done = run(find_lerobot("0.6"), "-c", READ, str(tmp_path / "set"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, middle, second = json.loads(done.stdout.splitlines()[-1])
+    assert [one["content"] for one in first[0]] == ["reach", "grasp"]
+    assert [one["content"] for one in middle[1]] == ["mistake"]
+    assert second == [[], []]
