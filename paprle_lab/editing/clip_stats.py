@@ -17,6 +17,7 @@ from paprle_lab.editing.clips import Clip
 
 _RENUMBERED = ("episode_index", "index", "task_index")
 _WHOLE = ("frame_index", *_RENUMBERED)
+_NEEDED = {"min", "max", "mean", "std", "count"}
 _MOST_IMAGES = 64  # chosen: spread over a clip; LeRobot looks at 100
 _NUMBERS = ("float", "int", "uint", "bool")
 
@@ -53,7 +54,7 @@ def _read(clip: Clip) -> dict[str, Stats]:
             name = "/".join(parts[1:-1])
             if name in names:
                 stats.setdefault(names[name], {})[parts[-1]] = value
-    return {name: one for name, one in stats.items() if "count" in one}
+    return {name: one for name, one in stats.items() if one.keys() >= _NEEDED}
 
 
 def _count(name: str, column: pa.ChunkedArray) -> Stats:

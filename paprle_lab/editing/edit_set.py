@@ -117,10 +117,11 @@ def _stage(out: Path) -> Iterator[Path]:
 
 
 def _list_beside(root: Path, word: str) -> list[Path]:
+    begin = f"{root.name}.{word}-"
     found = {
-        int(path.name.rpartition("-")[2]): path
-        for path in root.parent.glob(f"{root.name}.{word}-*")
-        if path.name.rpartition("-")[2].isdecimal()
+        int(path.name.removeprefix(begin)): path
+        for path in root.parent.iterdir()
+        if path.name.startswith(begin) and path.name.removeprefix(begin).isdecimal()
     }
     return [found[number] for number in sorted(found)]
 

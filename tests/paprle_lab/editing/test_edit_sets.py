@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from foreign_sets import (
     FPS,
@@ -251,3 +252,16 @@ def test_a_video_that_ends_early_names_its_episode(tmp_path):
         edit_sets([root], Edits(deleted=frozenset({0})), tmp_path / "out")
     (made,) = edit_sets([root], Edits(deleted=frozenset({1})), tmp_path / "out")
     check_whole(made.root, [count(0, 30)])
+
+
+def test_statistics_that_are_not_whole_are_computed_anew(tmp_path):
+    root = write_foreign(tmp_path / "set", (10, 12))
+    path = root / "meta/episodes/chunk-000/file-000.parquet"
+    table = pd.read_parquet(path)
+    table["stats/action/count"] = [[10], [12]]
+    table["stats/action/mean"] = [None, [1.0, 2.0]]
+    table.to_parquet(path)
+    made = edit(root, tmp_path, task="sort")
+    stats = json.loads((made / "meta/stats.json").read_text())["action"]
+    rows = np.stack(read_set(made)[2]["action"])
+    np.testing.assert_allclose(stats["mean"], rows.mean(axis=0), rtol=1e-5)
