@@ -66,6 +66,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parts as folders of --out: shares (train=0.8) or episodes (val=40-49)",
     )
     add("--recompute-stats", action="store_true", help="from all data")
+    add("--to", choices=("v2.1",), help="another version: files for each episode")
     add("--undo", action="store_true", help="put back what the last edit replaced")
 
 
@@ -160,6 +161,7 @@ def _read_edits(args: argparse.Namespace) -> Edits:
         shares=shares,
         parts=parts,
         has_new_stats=args.recompute_stats,
+        is_older=args.to == "v2.1",
     )
 
 
@@ -224,6 +226,7 @@ examples:
   paprle dataset edit DATA --split train=0.8 --split val=0.2 --out PARTS
   paprle dataset edit MONDAY TUESDAY --out WEEK
   paprle dataset edit DATA --remove-feature observation.images.wrist --out SMALL
+  paprle dataset edit DATA --to v2.1 --out OLDER
   paprle dataset edit DATA --undo
   paprle dataset edit OUT --delete 2""",
     add_arguments=_add_arguments,

@@ -90,9 +90,9 @@ def undo(places: Sequence[Path]) -> list[Told]:
 
 
 def _check(paths: Sequence[Path], edits: Edits, out: Path | None) -> None:
-    if edits.removed or edits.renamed or edits.has_new_stats:
+    if edits.removed or edits.renamed or edits.has_new_stats or edits.is_older:
         raise ConfigError(
-            "dataset edit: recordings have no features or statistics; edit the data "
+            "dataset edit: recordings have no features or version; edit the data "
             "set that `paprle dataset create` makes of them"
         )
     if out is None and edits.splits:

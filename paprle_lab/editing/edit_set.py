@@ -13,6 +13,7 @@ from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle_lab.editing.clips import Clip, plan
 from paprle_lab.editing.edits import Edits
+from paprle_lab.editing.older_set import write_older_set
 from paprle_lab.editing.set_writer import write_set
 from paprle_lab.editing.sources import open_sources
 
@@ -46,9 +47,9 @@ def edit_sets(
         ConfigError: If an edit does not fit, sets differ, or ``out`` exists.
         RecordingError: If a source is damaged, or the disk fails; nothing is changed.
     """
-    if out is None and (len(roots) > 1 or edits.splits):
+    if out is None and (len(roots) > 1 or edits.splits or edits.is_older):
         raise ConfigError(
-            "dataset edit: expected --out FOLDER to merge or split, got none"
+            "dataset edit: expected --out FOLDER to merge, split or convert, got none"
         )
     if out is not None and out.exists() and (out.is_file() or any(out.iterdir())):
         raise ConfigError(f"dataset edit: expected a new folder, got '{out}'")
@@ -96,7 +97,8 @@ def _write(
     root: Path, clips: Sequence[Clip], edits: Edits, work: Work
 ) -> tuple[int, int]:
     root.mkdir(parents=True, exist_ok=True)
-    totals = write_set(root, clips, edits, work)
+    write = write_older_set if edits.is_older else write_set
+    totals = write(root, clips, edits, work)
     return totals.n_episodes, totals.n_frames
 
 

@@ -22,6 +22,7 @@ class Edits:
         shares: Shares of the episodes, in order, by the name of a part.
         parts: Episodes by the name of a part.
         has_new_stats: Whether statistics are computed anew from all data.
+        is_older: Whether the set is written in version 2.1.
     """
 
     deleted: frozenset[int] = frozenset()
@@ -34,6 +35,7 @@ class Edits:
     shares: Mapping[str, float] = field(default_factory=dict)
     parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     has_new_stats: bool = False
+    is_older: bool = False
 
     @property
     def names_episodes(self) -> bool:

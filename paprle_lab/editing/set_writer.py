@@ -135,7 +135,7 @@ def _copy_videos(
     limit = _find_limit(info, "video_files_size_in_mb", VIDEO_MB)
     writer = FootageWriter(take, clips[0].source.fps, limit, LONGEST)
     try:
-        places = writer.add([_find_span(clip, name) for clip in clips])
+        places = writer.add([find_span(clip, name) for clip in clips])
     finally:
         writer.close()
     return [
@@ -144,7 +144,12 @@ def _copy_videos(
     ]
 
 
-def _find_span(clip: Clip, name: str) -> Span:
+def find_span(clip: Clip, name: str) -> Span:
+    """Return the part of a video, by its new name, that a clip shows.
+
+    Raises:
+        RecordingError: If the tables do not name it.
+    """
     source = clip.source
     old = next(old for old, new in source.names.items() if new == name)
     path = find_file(source.root, source.info, "video", clip.row, old)

@@ -10,10 +10,12 @@ from pythons import find_pythons
 ROOT = Path(__file__).resolve().parents[3]
 RELEASES = ("0.4", "0.6")
 _NEEDED = {
+    "0.3": "lerobot[feetech]==0.3.3",
     "0.4": "lerobot[feetech]==0.4.4",
     "0.6": "lerobot[core-scripts,feetech,training]>=0.6,<0.7",
 }
-_PYTHONS = {"0.4": ("3.12", "3.11", "3.10"), "0.6": ("3.12", "3.13", "3.14")}
+_OLDER = ("3.12", "3.11", "3.10")
+_PYTHONS = {"0.3": _OLDER, "0.4": _OLDER, "0.6": ("3.12", "3.13", "3.14")}
 
 
 def find_newest_lerobot():
@@ -32,7 +34,8 @@ def find_lerobot(release):
         if not fit:
             pytest.skip(f"{needed} needs a Python of {', '.join(_PYTHONS[release])}")
         subprocess.run([fit[0], "-m", "venv", str(home)], check=True)
-    if run(python, "-c", "import lerobot, accelerate, scservo_sdk").returncode:
+    more = "" if release == "0.3" else ", accelerate, scservo_sdk"
+    if run(python, "-c", f"import lerobot{more}").returncode:
         done = run(python, "-m", "pip", "install", "--quiet", needed)
         if done.returncode:
             pytest.skip(f"{needed} cannot be installed: {done.stderr[-500:]}")
