@@ -1,8 +1,9 @@
-"""An emulated Franka Research 3 with its control unit, for libfranka.
+"""An emulated Franka Research 3 or Panda with its control unit, for libfranka.
 
     python -m paprle_emulators.franka [key=value …]
 
 Keys:
+    model=NAME       fr3 (version 10 of the protocol) or panda (version 5)  (fr3)
     address=A        of its ports 1337 and 1338, on the loopback; own: one that no
                      other process of this host has  (127.0.0.1)
     port=A           the same
@@ -14,9 +15,10 @@ Keys:
     fault=JSON       a fault from the start, as '{"fault":"lost","share":0.01}'; may
                      come several times
 
-A client opens franka::Robot(ADDRESS), libfranka 0.21 or what asks for version 10. It
-prints one JSON line with its endpoint, then takes JSON lines on standard input and
-answers each with one:
+A client opens franka::Robot(ADDRESS): libfranka 0.21 or another that asks for version
+10, with model=panda libfranka 0.9.2 or another that asks for version 5. It prints one
+JSON line with its endpoint, then takes JSON lines on standard input and answers each
+with one:
     {"fault": "cable", "time": 0.3}        also lost, late, silence: for a time; stall
     {"fault": "user_stop"}, {"fault": "none"}  also release, guide, end_guiding, lean,
                                            collision, cartesian_reflex, self_collision,
@@ -35,7 +37,7 @@ from paprle_emulators.franka.arm import PERIOD, Arm
 from paprle_emulators.franka.faults import UnitFaults, UnitLine
 from paprle_emulators.franka.hand import MAX_WIDTH, Hand
 from paprle_emulators.franka.journal import UnitJournal
-from paprle_emulators.franka.models import HOME
+from paprle_emulators.franka.models import HOME, MODELS
 from paprle_emulators.franka.ports import HandPort, Port, RobotPort, UnitSession
 from paprle_emulators.franka.protocol import Mode
 from paprle_emulators.franka.unit import Unit
@@ -122,15 +124,18 @@ def make(settings: Settings, place: Place) -> Made:
         if word not in _BOOLEANS:
             raise ValueError(f"{key}: expected true or false, got {word}")
         flags[key] = _BOOLEANS[word]
-    unit = Unit(Arm(read_joints(settings, HOME)))
+    model = MODELS.get(name := read_one(settings, "model", "fr3"))
+    if model is None:
+        raise ValueError(f"model: expected {' or '.join(MODELS)}, got '{name}'")
+    unit = Unit(Arm(read_joints(settings, HOME), model))
     hand = Hand() if flags["hand"] else None
     loop = Emulator(place, unit, hand, is_ideal=flags["ideal"])
-    return Made(loop=loop, robot="fr3")
+    return Made(loop=loop, robot=model.robot)
 
 
 def main(words: list[str]) -> int:
     """Run the arm."""
-    keys = ("hand", "ideal")
+    keys = ("model", "hand", "ideal")
     command = Command(env="franka", help=__doc__ or "", make=make, keys=keys)
     return run(command, words)
 

@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from paprle_emulators.franka.models import FR3
+from paprle_emulators.franka.models import FR3, Model
 from paprle_emulators.franka.protocol import N_ERRORS, Error, Mode
 
 Vec = npt.NDArray[np.float64]
@@ -23,7 +23,6 @@ _STOPPING = 20.0  # [rad/s²] chosen: of a reflex or a user stop
 _BRAKING = 60.0  # [rad/s²] chosen: of brakes, without power
 _START = 1e-3  # [rad] chosen: first command from the desired position
 _TOLERANCE = 1e-6  # chosen: share of a limit, above the noise of doubles
-_SLACK = _TOLERANCE * FR3.speed  # [rad/s]
 _THRESHOLD = 20.0  # [N·m] spec: libfranka, examples' collision behaviour
 _RECOVERY = 0.5  # [s] chosen
 
@@ -32,6 +31,7 @@ class Arm:
     """One arm; vectors have shape (7,).
 
     Attributes:
+        model: Limits and protocol.
         q: Measured, [rad].
         dq: [rad/s].
         q_d: Of the motion generator, [rad].
@@ -44,14 +44,16 @@ class Arm:
         n_lost: Cycles without a command.
     """
 
-    def __init__(self, q: Vec) -> None:
+    def __init__(self, q: Vec, model: Model = FR3) -> None:
         """Stand with open brakes.
 
         Raises:
             ValueError: If not seven joints inside the limits.
         """
-        if q.shape != (7,) or (q < FR3.lower).any() or (q > FR3.upper).any():
+        limits = model.limits
+        if q.shape != (7,) or (q < limits.lower).any() or (q > limits.upper).any():
             raise ValueError(f"q: expected 7 joints inside their limits, got {q}")
+        self.model, self._limits = model, limits
         self.q, self.q_d = q.copy(), q.copy()
         self.mode = Mode.IDLE
         self.thresholds = np.full(7, _THRESHOLD)
@@ -145,19 +147,20 @@ class Arm:
         self.q_d, self.dq_d, self.ddq_d = q_c.copy(), dq, ddq
 
     def _find_violation(self, q_c: Vec, dq: Vec, ddq: Vec, dddq: Vec) -> Error | None:
-        low, high = FR3.find_speeds(self.q_d)
-        most = 1.0 + _TOLERANCE
+        limits = self._limits
+        low, high = limits.find_speeds(self.q_d)
+        slack, most = _TOLERANCE * limits.speed, 1.0 + _TOLERANCE
         is_near = not self._is_first or np.abs(q_c - self.q_d).max() < _START
-        is_inside = ((q_c >= FR3.lower) & (q_c <= FR3.upper)).all()
-        is_slow = ((dq >= low - _SLACK) & (dq <= high + _SLACK)).all()
-        is_smooth = np.abs(ddq).max() <= most * FR3.acceleration
+        is_inside = ((q_c >= limits.lower) & (q_c <= limits.upper)).all()
+        is_slow = ((dq >= low - slack) & (dq <= high + slack)).all()
+        is_smooth = (np.abs(ddq) <= most * limits.acceleration).all()
         checks = (
             (is_inside, Error.MOTION_POSITION_LIMITS),
             (is_near, Error.START_POSE),
             (is_slow, Error.MOTION_VELOCITY_LIMITS),
             (is_smooth, Error.MOTION_VELOCITY_DISCONTINUITY),
             (
-                np.abs(dddq).max() <= most * FR3.jerk,
+                (np.abs(dddq) <= most * limits.jerk).all(),
                 Error.MOTION_ACCELERATION_DISCONTINUITY,
             ),
         )
@@ -166,7 +169,9 @@ class Arm:
     def _stop(self) -> None:
         most = PERIOD * (_STOPPING if self._has_power else _BRAKING)
         self.dq_d = self.dq_d - np.clip(self.dq_d, -most, most)
-        self.q_d = np.clip(self.q_d + PERIOD * self.dq_d, FR3.lower, FR3.upper)
+        self.q_d = np.clip(
+            self.q_d + PERIOD * self.dq_d, self._limits.lower, self._limits.upper
+        )
         self.ddq_d = np.zeros(7)
 
     def _move(self) -> None:

@@ -2,7 +2,7 @@
 
 Stamps are monotonic, [ns].
 
-    rx,STAMP,COMMAND,HEX                   a request of the robot's port
+    rx,STAMP,COMMAND,HEX                   a request of the robot's port, by ``Command``
     cmd,STAMP,MESSAGE,SENT,q1,…,q7         a command, the state that it answers and the
                                            last one sent  [rad]
     arm,STAMP,MESSAGE,MODE,LOST,ERROR,WIDTH,qd1,…,qd7,q1,…,q7,dq1,…,dq7   once a cycle

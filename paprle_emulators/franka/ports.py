@@ -15,7 +15,6 @@ from paprle_emulators.franka.protocol import (
     HAND_PORT,
     HAND_VERSION,
     ROBOT_PORT,
-    ROBOT_VERSION,
     Mode,
     MotionCommand,
     Request,
@@ -23,12 +22,10 @@ from paprle_emulators.franka.protocol import (
     pack_hand_state,
     pack_version,
     take_requests,
-    unpack_command,
 )
 from paprle_emulators.franka.unit import Unit
 from paprle_emulators.vendor_arm.server import Link, Server, Session
 
-_VERSIONS = {ROBOT_PORT: ROBOT_VERSION, HAND_PORT: HAND_VERSION}
 _INCOMPATIBLE = 1  # spec: service_types.h, Connect
 _CONNECT = 0  # spec: service_types.h, gripper/types.h
 _CHUNK = 4096  # chosen: bytes of one packet
@@ -36,9 +33,10 @@ _HAND_EVERY = 50  # chosen: cycles between states of the hand
 
 
 class Port(Protocol):
-    """Device behind a port."""
+    """Device behind a port; ``version`` is of its protocol."""
 
     number: int
+    version: int
     has_client: bool
 
     def answer(self, request: Request) -> bytes:
@@ -67,6 +65,7 @@ class RobotPort:
 
     def __init__(self, unit: Unit, line: UnitLine, journal: UnitJournal) -> None:
         self._unit, self._line, self._journal = unit, line, journal
+        self.version = unit.version.number
         self.has_client = self.is_heard = False
         self.message = self._sent = self._n_cycles = 0
         self._answers: list[bytes] = []
@@ -80,15 +79,16 @@ class RobotPort:
     def answer(self, request: Request) -> bytes:
         """Return the answers to a request other than Connect."""
         stamp = time.monotonic_ns()
-        self._journal.write_request(stamp, request.command, request.payload)
         try:
+            command = self._unit.version.find_command(request)
+            self._journal.write_request(stamp, command, request.payload)
             return b"".join(self._unit.answer(request))
         except ValueError:
             return b""  # an unknown request has no answer
 
     def take_packet(self, data: bytes) -> None:
         """Take a command, unless the line loses it."""
-        stamp, command = time.monotonic_ns(), unpack_command(data)
+        stamp, command = time.monotonic_ns(), self._unit.version.unpack_command(data)
         if command is None or self._line.loses():
             return
         self._journal.write_command(stamp, command.message_id, self._sent, command.q)
@@ -132,7 +132,7 @@ class HandPort:
         has_client: Somebody is sent states.
     """
 
-    number = HAND_PORT
+    number, version = HAND_PORT, HAND_VERSION
 
     def __init__(self, hand: Hand, line: UnitLine) -> None:
         self._hand, self._line = hand, line
@@ -208,13 +208,13 @@ class UnitSession(Session):
         self._udp.close()
 
     def _connect(self, request: Request) -> bytes:
-        number = self._port.number
+        ours = self._port.version
         version, udp_port = request.read_connect()
-        is_known = version == _VERSIONS[number]
+        is_known = version == ours
         if is_known:
             self._peer, self._port.has_client = (self.link.peer, udp_port), True
         status = 0 if is_known else _INCOMPATIBLE
-        return pack_answer(request, status, pack_version(number))
+        return pack_answer(request, status, pack_version(ours))
 
     def _receive(self) -> None:
         with contextlib.suppress(OSError):

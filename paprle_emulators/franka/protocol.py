@@ -1,13 +1,14 @@
 """Franka Control Interface, from the control unit's side.
 
-Little endian, packed. Source: frankarobotics/libfranka-common, version 10 of
-``research_interface/robot`` and 3 of ``research_interface/gripper``.
+Little endian, packed. Source: frankarobotics/libfranka-common,
+``research_interface/robot`` of the versions of ``versions.py``, and version 3 of
+``research_interface/gripper``. Numbers here are those of version 10.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 Vec = npt.NDArray[np.float64]
 
-ROBOT_PORT, ROBOT_VERSION = 1337, 10  # spec: service_types.h
+ROBOT_PORT = 1337  # spec: service_types.h
 HAND_PORT, HAND_VERSION = 1338, 3  # spec: gripper/types.h
 N_ERRORS = 41  # spec: error.h
 _LONGEST = 4096  # chosen: no request has 300 bytes
@@ -37,6 +38,9 @@ class Command(IntEnum):
     SET_LOAD = 9
     AUTOMATIC_ERROR_RECOVERY = 10
     GET_ROBOT_MODEL = 11
+    GET_CARTESIAN_LIMIT = 12  # chosen: here and below, of version 5 alone
+    SET_FILTERS = 13
+    LOAD_MODEL_LIBRARY = 14
 
 
 class HandCommand(IntEnum):
@@ -89,6 +93,7 @@ class Status(IntEnum):
     SUCCESS = 0
     NOT_POSSIBLE = 1
     SAFETY = 2  # of StopMove and AutomaticErrorRecovery; 3 of setters
+    INVALID_ARGUMENT = 2  # of GetCartesianLimit
     MANUAL_RECOVERY = 3  # of AutomaticErrorRecovery
 
 
@@ -119,74 +124,14 @@ class Error(IntEnum):
     TAU_J_RANGE = 34
 
 
-_FIELDS = (
-    ("O_T_EE", 16),
-    ("O_T_EE_d", 16),
-    ("F_T_EE", 16),
-    ("EE_T_K", 16),
-    ("F_T_NE", 16),
-    ("NE_T_EE", 16),
-    ("m_ee", 1),
-    ("I_ee", 9),
-    ("F_x_Cee", 3),
-    ("m_load", 1),
-    ("I_load", 9),
-    ("F_x_Cload", 3),
-    ("elbow", 2),
-    ("elbow_d", 2),
-    ("tau_J", 7),
-    ("tau_J_d", 7),
-    ("dtau_J", 7),
-    ("q", 7),
-    ("q_d", 7),
-    ("dq", 7),
-    ("dq_d", 7),
-    ("ddq_d", 7),
-    ("joint_contact", 7),
-    ("cartesian_contact", 6),
-    ("joint_collision", 7),
-    ("cartesian_collision", 6),
-    ("tau_ext_hat_filtered", 7),
-    ("O_F_ext_hat_K", 6),
-    ("K_F_ext_hat_K", 6),
-    ("O_dP_EE_d", 6),
-    ("O_ddP_O", 3),
-    ("elbow_c", 2),
-    ("delbow_c", 2),
-    ("ddelbow_c", 2),
-    ("O_T_EE_c", 16),
-    ("O_dP_EE_c", 6),
-    ("O_ddP_EE_c", 6),
-    ("theta", 7),
-    ("dtheta", 7),
-    ("accelerometer_top", 18),
-    ("accelerometer_bottom", 18),
-)  # spec: rbk_types.h, RobotState, 32-bit floats in this order
-
-
-def _find_places() -> tuple[Mapping[str, slice], int]:
-    places, at = {}, 0
-    for name, n in _FIELDS:
-        places[name] = slice(at, at + n)
-        at += n
-    return places, at
-
-
-PLACES, N_FLOATS = _find_places()
-_TAIL = struct.Struct(f"<BB{N_ERRORS}s{N_ERRORS}sBf")
-STATE_SIZE = 8 + 4 * N_FLOATS + _TAIL.size
-_COMMAND = struct.Struct("<Q7d7d16d6d2d??7d?")  # spec: rbk_types.h, RobotCommand
-COMMAND_SIZE = _COMMAND.size
 _HAND_STATE = struct.Struct("<Idd?H")  # spec: gripper/types.h, GripperState
 HEADER = {ROBOT_PORT: struct.Struct("<III"), HAND_PORT: struct.Struct("<HII")}
 """Command, its identifier, and the size with this header, by port."""
 
-_MOVE = struct.Struct("<II6d?7d")
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A client's request."""
+    """A client's request; ``command`` has the number of its version."""
 
     port: int
     command: int
@@ -199,17 +144,8 @@ class Request:
         Raises:
             ValueError: If malformed.
         """
-        version, port = self._unpack(struct.Struct("<HH"))
+        version, port = self.unpack(struct.Struct("<HH"))
         return int(version), int(port)
-
-    def read_move(self) -> tuple[int, int]:
-        """Return controller and motion generator.
-
-        Raises:
-            ValueError: If malformed.
-        """
-        controller, generator, *_ = self._unpack(_MOVE)
-        return int(controller), int(generator)
 
     def read_doubles(self, n: int) -> Vec:
         """Return the first numbers, (n,).
@@ -217,9 +153,14 @@ class Request:
         Raises:
             ValueError: If there are fewer.
         """
-        return np.array(self._unpack(struct.Struct(f"<{n}d")))
+        return np.array(self.unpack(struct.Struct(f"<{n}d")))
 
-    def _unpack(self, layout: struct.Struct) -> tuple[float, ...]:
+    def unpack(self, layout: struct.Struct) -> tuple[float, ...]:
+        """Return the first numbers of a layout.
+
+        Raises:
+            ValueError: If the payload is shorter.
+        """
         if len(self.payload) < layout.size:
             raise ValueError(
                 f"request {self.command}: expected {layout.size} bytes, got "
@@ -254,9 +195,8 @@ def pack_answer(request: Request, status: int, rest: bytes = b"") -> bytes:
     return header.pack(request.command, request.identifier, size) + payload
 
 
-def pack_version(port: int) -> bytes:
+def pack_version(version: int) -> bytes:
     """Return a Connect's rest."""
-    version = ROBOT_VERSION if port == ROBOT_PORT else HAND_VERSION
     return struct.pack("<H", version)
 
 
@@ -269,14 +209,6 @@ class MotionCommand:
     is_last: bool
 
 
-def unpack_command(data: bytes) -> MotionCommand | None:
-    """Return a UDP command, or None."""
-    if len(data) != COMMAND_SIZE:
-        return None
-    found = _COMMAND.unpack(data)
-    return MotionCommand(found[0], np.array(found[1:8]), bool(found[40]))
-
-
 @dataclass(frozen=True, slots=True)
 class Flags:
     """The rest of a state; errors are N_ERRORS bytes."""
@@ -287,19 +219,6 @@ class Flags:
     reflex_reason: bytes
     mode: int
     success_rate: float
-
-
-def pack_state(message_id: int, floats: npt.NDArray[np.float32], flags: Flags) -> bytes:
-    """Return a robot state of floats (N_FLOATS,)."""
-    tail = _TAIL.pack(
-        flags.generator,
-        flags.controller,
-        flags.errors,
-        flags.reflex_reason,
-        flags.mode,
-        flags.success_rate,
-    )
-    return struct.pack("<Q", message_id) + floats.tobytes() + tail
 
 
 def pack_hand_state(message_id: int, width: float, most: float, holds: bool) -> bytes:

@@ -6,13 +6,10 @@ Source: ``robot_impl.cpp`` of libfranka.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from paprle_emulators.franka.arm import Arm
 from paprle_emulators.franka.models import compute_pose, make_urdf
 from paprle_emulators.franka.protocol import (
-    N_FLOATS,
-    PLACES,
     Command,
     Flags,
     Generator,
@@ -20,14 +17,17 @@ from paprle_emulators.franka.protocol import (
     MoveStatus,
     Request,
     Status,
-    pack_answer,
-    pack_state,
 )
+from paprle_emulators.franka.versions import REJECTED_SETTER
 
 _JOINT_IMPEDANCE, _CARTESIAN_IMPEDANCE = 0, 1  # spec: service_types.h, Move
 _OTHER_CONTROLLER = 3  # spec: rbk_types.h
 _JOINT_POSITION = 0  # spec: service_types.h, Move
-_REJECTED_SETTER = 3  # spec: service_types.h, GetterSetterCommandBase, by safety
+_FIXED = {
+    Command.GET_ROBOT_MODEL: (Status.SUCCESS, make_urdf().encode()),
+    Command.LOAD_MODEL_LIBRARY: (Status.NOT_POSSIBLE, b""),  # not emulated
+    Command.GET_CARTESIAN_LIMIT: (Status.INVALID_ARGUMENT, bytes(8 * (3 + 16) + 1)),
+}  # spec: service_types.h; a wall is its size, frame and activity
 _BY_SAFETY = {
     Command.STOP_MOVE: Status.SAFETY,
     Command.AUTOMATIC_ERROR_RECOVERY: Status.SAFETY,
@@ -41,29 +41,30 @@ _SETTERS = frozenset(
         Command.SET_EE_TO_K,
         Command.SET_NE_TO_EE,
         Command.SET_LOAD,
+        Command.SET_FILTERS,
     )
 )
 _POSE_EVERY = 8  # chosen: cycles; the client of joint motion reads no pose
-_FLANGE = PLACES["O_T_EE"]
 
 
 class Unit:
     """Answers for one arm.
 
     Attributes:
+        version: Of the arm's model.
         needs_manual: Errors that need recovery at the unit.
     """
 
     def __init__(self, arm: Arm) -> None:
-        self.arm = arm
+        self.arm, self.version = arm, arm.model.version
         self.needs_manual = False
         self._move: Request | None = None
         self._recovery: Request | None = None
         self._controller = _OTHER_CONTROLLER
         self._n_states = 0
-        self._floats: npt.NDArray[np.float32] = np.zeros(N_FLOATS, dtype=np.float32)
+        self._numbers = self.version.make_numbers()
         for name in ("F_T_EE", "EE_T_K", "F_T_NE", "NE_T_EE"):
-            self._floats[PLACES[name]] = np.eye(4).ravel()
+            self._numbers[self.version.places[name]] = np.eye(4).ravel()
 
     def answer(self, request: Request) -> list[bytes]:
         """Return the answers to a request other than Connect.
@@ -71,16 +72,16 @@ class Unit:
         Raises:
             ValueError: If malformed or unknown.
         """
-        command = Command(request.command)
-        if command is Command.GET_ROBOT_MODEL:
-            return [pack_answer(request, Status.SUCCESS, make_urdf().encode())]
+        command, pack = self.version.find_command(request), self.version.pack_answer
+        if command in _FIXED:
+            return [pack(request, *_FIXED[command])]
         if command is Command.MOVE:
-            return [pack_answer(request, self._start(request))]
+            return [pack(request, self._start(request))]
         if command is Command.STOP_MOVE:
             return self._stop(request)
         if command is Command.AUTOMATIC_ERROR_RECOVERY:
             return self._recover(request)
-        return [pack_answer(request, self._set(request, command))]
+        return [pack(request, self._set(request, command))]
 
     def finish(self) -> list[bytes]:
         """End a motion; return the answer."""
@@ -101,13 +102,13 @@ class Unit:
                 aborted = MoveStatus.PREEMPTED_BY_SAFETY
             answers += self._end_move(aborted)
         if self._recovery is not None and self.arm.mode is not Mode.RECOVERY:
-            answers.append(pack_answer(self._recovery, Status.SUCCESS))
+            answers.append(self.version.pack_answer(self._recovery, Status.SUCCESS))
             self._recovery = None
         return answers
 
     def pack_state(self, message_id: int) -> bytes:
         """Return a cycle's state."""
-        arm, floats = self.arm, self._floats
+        arm, numbers, places = self.arm, self._numbers, self.version.places
         for name, values in (
             ("q", arm.q),
             ("q_d", arm.q_d),
@@ -118,9 +119,9 @@ class Unit:
             ("dtheta", arm.dq),
             ("tau_ext_hat_filtered", arm.push_torque),
         ):
-            floats[PLACES[name]] = values
+            numbers[places[name]] = values
         if self._n_states % _POSE_EVERY == 0:
-            floats[_FLANGE] = compute_pose(arm.q).T.ravel()
+            numbers[places["O_T_EE"]] = compute_pose(arm.q).T.ravel()
         self._n_states += 1
         is_moving = arm.mode is Mode.MOVE
         flags = Flags(
@@ -131,10 +132,10 @@ class Unit:
             mode=arm.mode,
             success_rate=arm.success_rate,
         )
-        return pack_state(message_id, floats, flags)
+        return self.version.pack_state(message_id, numbers, flags)
 
     def _start(self, request: Request) -> MoveStatus:
-        controller, generator = request.read_move()
+        controller, generator = self.version.read_move(request)
         if self.arm.mode is Mode.USER_STOPPED:
             return MoveStatus.REJECTED_BY_SAFETY
         if self.arm.mode is not Mode.IDLE or self._move is not None:
@@ -148,23 +149,27 @@ class Unit:
 
     def _stop(self, request: Request) -> list[bytes]:
         if self.arm.mode is Mode.USER_STOPPED:
-            return [pack_answer(request, _BY_SAFETY[Command.STOP_MOVE])]
+            return [self.version.pack_answer(request, _BY_SAFETY[Command.STOP_MOVE])]
         if self._move is None or self.arm.mode is not Mode.MOVE:
-            return [pack_answer(request, Status.NOT_POSSIBLE)]
+            return [self.version.pack_answer(request, Status.NOT_POSSIBLE)]
         self.arm.end()
-        done = pack_answer(request, Status.SUCCESS)
+        done = self.version.pack_answer(request, Status.SUCCESS)
         return [done, *self._end_move(MoveStatus.PREEMPTED)]
 
     def _recover(self, request: Request) -> list[bytes]:
         mode = self.arm.mode
         if mode is Mode.USER_STOPPED:
-            return [pack_answer(request, _BY_SAFETY[Command.AUTOMATIC_ERROR_RECOVERY])]
+            return [
+                self.version.pack_answer(
+                    request, _BY_SAFETY[Command.AUTOMATIC_ERROR_RECOVERY]
+                )
+            ]
         if mode is Mode.REFLEX and self.needs_manual:
-            return [pack_answer(request, Status.MANUAL_RECOVERY)]
+            return [self.version.pack_answer(request, Status.MANUAL_RECOVERY)]
         if mode is Mode.IDLE:
-            return [pack_answer(request, Status.SUCCESS)]
+            return [self.version.pack_answer(request, Status.SUCCESS)]
         if mode is not Mode.REFLEX:
-            return [pack_answer(request, Status.NOT_POSSIBLE)]
+            return [self.version.pack_answer(request, Status.NOT_POSSIBLE)]
         self.arm.recover()
         self._recovery = request
         return []
@@ -173,7 +178,7 @@ class Unit:
         if command not in _SETTERS:
             raise ValueError(f"request: expected a command, got {command}")
         if self.arm.mode is Mode.USER_STOPPED:
-            return _REJECTED_SETTER
+            return REJECTED_SETTER
         if self.arm.mode is Mode.MOVE:
             return Status.NOT_POSSIBLE
         if command is Command.SET_COLLISION_BEHAVIOR:
@@ -183,4 +188,4 @@ class Unit:
 
     def _end_move(self, status: MoveStatus) -> list[bytes]:
         request, self._move = self._move, None
-        return [] if request is None else [pack_answer(request, status)]
+        return [] if request is None else [self.version.pack_answer(request, status)]
