@@ -14,10 +14,10 @@ Finding = tuple[bool, str]
 
 def diagnose(arm: FrankaArm, limb: LimbInfo) -> Iterator[Finding]:
     """Yield findings; leave the arm closed."""
-    where = f"{limb.name}, {arm.name}"
+    where, package = f"{limb.name}, {arm.name}", arm.model.package
     try:
         arm.greet()
-        yield True, f"{where}: it answers, and pylibfranka speaks its version"
+        yield True, f"{where}: it answers, and {package} speaks its version"
         condition = arm.examine()
         is_well = condition.state is ArmState.ENDED
         reason = describe(condition, arm.remedies)
@@ -33,7 +33,8 @@ def diagnose(arm: FrankaArm, limb: LimbInfo) -> Iterator[Finding]:
     except ImportError as err:
         yield (
             False,
-            f"{where}: expected {err.name}, got none; pip install 'paprle[franka]'",
+            f"{where}: expected {err.name}, got none; "
+            f"pip install 'paprle[{arm.model.extra}]'",
         )
     except ArmError as err:
         yield False, str(err)

@@ -14,7 +14,7 @@ from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo, Vec
 from paprle.followers.franka.config import FrankaConfig
 from paprle.followers.franka.doctor import diagnose
-from paprle.followers.franka.naming import find_other_model
+from paprle.followers.franka.naming import find_model
 from paprle.hardware.franka.arm import FrankaArm, FrankaSettings
 from paprle.hardware.robotiq.make import make_gripper
 
@@ -29,13 +29,14 @@ class FrankaFollower(VendorFollower[FrankaArm]):
     config: FrankaConfig
     env = "franka"
     example = "172.16.0.2"
-    extra = "franka"
     passes_grippers = False
     make_gripper = staticmethod(make_gripper)
 
     def __init__(self, config: FrankaConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._told: set[str] = set()
+        self._model = find_model(robot.name)
+        self.extra = self._model.extra
 
     @property
     def unchecked(self) -> str:
@@ -118,9 +119,6 @@ class FrankaFollower(VendorFollower[FrankaArm]):
                 f"env 'franka': expected limbs of 7 joints and a gripper, got "
                 f"{', '.join(robot.joint_names)}"
             )
-        other = find_other_model(robot.name)
-        if other:
-            raise DeviceError(f"env 'franka': {other}")
         self._grippers.check()
 
     def _make_arm(self, limb: LimbInfo, host: str) -> FrankaArm:
@@ -128,6 +126,7 @@ class FrankaFollower(VendorFollower[FrankaArm]):
         return FrankaArm(
             FrankaSettings(
                 host=host,
+                model=self._model.name,
                 rate=config.rate,
                 has_hand=self._find_finger(limb) is not None and config.hand,
                 grasp_force=config.grasp_force,

@@ -1,4 +1,4 @@
-"""Franka Research 3 over FCI, through ``pylibfranka``.
+"""The maker's arms over FCI, through ``pylibfranka`` and ``panda_py``.
 
-Its calls hold the GIL, so arm and hand have a process each.
+Their calls hold the GIL, so arm and hand have a process each.
 """

@@ -24,6 +24,7 @@ from paprle.hardware.franka.messages import (
     pack_order,
     unpack_news,
 )
+from paprle.hardware.franka.models import MODELS, describe_version
 from paprle.hardware.franka.process import DeviceProcess
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
 from paprle.hardware.vendor_arm.clock import DeviceClock
@@ -35,6 +36,8 @@ _START_TIME = 15.0  # [s] chosen: likewise, where a new process is needed
 _POLL = 0.005  # [s] chosen
 _LISTEN_TIME = 0.1  # [s] chosen: another client moves the arm meanwhile
 _AT_REST = 0.02  # [rad/s] chosen: above the noise of measured speeds
+_SILENCE = 2.0  # [s] chosen: in a motion; a UDP timeout of the SDK is 1 s
+_ATTENTION = 0.05  # [s] chosen: of that at once; a computer that sleeps hears nothing
 _STARVED = 0.05  # [s] chosen: without goals; then it brakes where it is
 _JITTER_TIME = 1.0  # [s] chosen
 _LATE = 2.0  # [ms] chosen: the unit's own pace is 1 ms
@@ -46,6 +49,7 @@ class FrankaSettings:
     """Settings of an arm.
 
     Attributes:
+        model: Of ``MODELS``.
         rate: Of goals, [Hz].
         grasp_force: [N].
         collision_torque: By joint, [N·m]; None: as set at the unit.
@@ -53,6 +57,7 @@ class FrankaSettings:
     """
 
     host: str
+    model: str = "fr3"
     rate: float = 200.0
     has_hand: bool = False
     grasp_force: float = 40.0
@@ -73,18 +78,21 @@ class FrankaArm(VendorArm):
     """A connected arm; ``open`` first.
 
     Attributes:
+        model: SDK, protocol and limits.
         n_resets: Deviations from commands, by lost packets.
         success_rate: Of the last 100 commands, 0 … 1.
     """
 
     def __init__(self, settings: FrankaSettings, clock: Clock) -> None:
         super().__init__(f"franka '{settings.host}'", clock, settings.rate, _WATCHDOG)
-        self._settings = settings
+        self._settings, self.model = settings, MODELS[settings.model]
         self._process: DeviceProcess | None = None
         self._time = DeviceClock()
         self._state: State | None = None
         self._stamp_ns = 0
         self._errors, self._refusal, self._lost = Errors("", ""), "", ""
+        self._other_version = 0
+        self._heard, self._silence = 0.0, 0.0
         self._goal_ns = 0
         self.remedies = REMEDIES
         self.hand: Hand | None = None
@@ -107,7 +115,7 @@ class FrankaArm(VendorArm):
         if condition.state is not ArmState.ENDED:
             raise ArmError(f"{self.name}: {describe(condition, self.remedies)}")
         if self._settings.has_hand:
-            self.hand = Hand(self._settings.host, self._settings.grasp_force)
+            self.hand = self._make_hand()
             self.hand.open()
         self._command(Order.START)
         if not self._wait_for(lambda: self._judge().is_ready, _START_TIME):
@@ -120,17 +128,20 @@ class FrankaArm(VendorArm):
 
         Raises:
             ImportError: Missing SDK.
-            ArmError: Unreachable.
+            ArmError: Unreachable, or another model.
         """
-        if importlib.util.find_spec("pylibfranka") is None:
-            raise ImportError("no module 'pylibfranka'", name="pylibfranka")
-        s = self._settings
+        s, package = self._settings, self.model.package
+        if importlib.util.find_spec(package) is None:
+            raise ImportError(f"no module '{package}'", name=package)
         self._lost = self._refusal = ""
+        self._other_version, self._silence = 0, 0.0
         self._state, self._errors = None, Errors("", "")
         thresholds = (s.collision_torque or 0.0, s.collision_force)
-        words = (s.host, s.rate, _WATCHDOG, *thresholds)
+        words = (s.model, s.host, s.rate, _WATCHDOG, *thresholds)
         self._process = DeviceProcess(_WORKER, tuple(map(str, words)))
         self._wait_for(lambda: self._state is not None or self._lost, _FIRST_TIME)
+        if self._other_version:
+            raise ArmError(self._describe_other())
         if self._state is None:
             got = self._lost or "no state"
             raise ArmError(
@@ -209,18 +220,49 @@ class FrankaArm(VendorArm):
         process = self._process
         if process is None:
             return
+        has_ended, has_news = not process.is_alive, False
         for data in process.receive():
-            news = unpack_news(data)
+            has_news, news = True, unpack_news(data)
             if isinstance(news, State):
                 self._take_state(news)
             elif isinstance(news, Errors):
                 self._errors = news
             elif isinstance(news, Failure):
-                self._lost = news.reason
+                self._lost, self._other_version = news.reason, news.version
             elif isinstance(news, Note):
                 self._refusal = news.text
-        if not self._lost and not process.is_alive:
+        if has_ended and not self._lost:  # it told all before
             self._lost = "its process has ended"
+        if self._is_silent(is_heard=has_news or bool(self._lost)):
+            process.kill()  # it waits for an answer that never comes
+            self._lost = f"no state for {_SILENCE:.0f} s"
+
+    def _is_silent(self, *, is_heard: bool) -> bool:
+        now, state = time.monotonic(), self._state
+        passed, self._heard = now - self._heard, now
+        if is_heard or state is None or not state.is_streaming:
+            self._silence = 0.0
+        else:
+            self._silence += min(passed, _ATTENTION)
+        return self._silence > _SILENCE
+
+    def _describe_other(self) -> str:
+        ours, theirs = self.model, self._other_version
+        if theirs == ours.version:
+            return (
+                f"{self.name}: expected {ours.package} to speak "
+                f"{describe_version(theirs)}, got another build of it; "
+                f"pip install 'paprle[{ours.extra}]'"
+            )
+        return (
+            f"{self.name}: expected the control unit of a {ours.title}, "
+            f"{describe_version(ours.version)} of its protocol, got "
+            f"{describe_version(theirs)}; look at its address, or choose its follower"
+        )
+
+    def _make_hand(self) -> Hand:
+        s = self._settings
+        return Hand(s.model, s.host, s.grasp_force)
 
     def _take_state(self, state: State) -> None:
         if state.mode not in (Mode.REFLEX, Mode.IDLE):

@@ -30,9 +30,9 @@ class Hand:
         failure: Reason for disobedience, or "".
     """
 
-    def __init__(self, host: str, force: float) -> None:
-        """Describe a hand; ``force`` of grasps, [N]."""
-        self._words = (host, str(force))
+    def __init__(self, model: str, host: str, force: float) -> None:
+        """Describe a hand of an arm's model; ``force`` of grasps, [N]."""
+        self._host, self._words = host, (model, host, str(force))
         self._process: DeviceProcess | None = None
         self._stamp_ns = 0
         self._sent = -1.0
@@ -52,7 +52,7 @@ class Hand:
             time.sleep(_POLL)
         if not self._stamp_ns:
             raise ArmError(
-                f"hand of '{self._words[0]}': expected it to answer, got "
+                f"hand of '{self._host}': expected it to answer, got "
                 f"{self.failure or 'no state'}; look at its cable, or set "
                 "env.hand=false"
             )

@@ -1,6 +1,6 @@
 """Process of one hand, for blocking calls.
 
-    python -m paprle.hardware.franka.hand_worker FD ADDRESS FORCE
+    python -m paprle.hardware.franka.hand_worker FD MODEL ADDRESS FORCE
 
 Opening is a move; closing is a grasp by force.
 """
@@ -8,7 +8,6 @@ Opening is a move; closing is a grasp by force.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import socket
 import sys
@@ -17,6 +16,8 @@ from typing import Any
 
 from paprle.hardware.franka.hand import GOAL, MAX_WIDTH, STATE
 from paprle.hardware.franka.messages import LONGEST
+from paprle.hardware.franka.models import MODELS
+from paprle.hardware.franka.sdks import load_sdk
 
 _SPEED = 0.1  # [m/s] spec: Franka Hand, product manual, 50 mm/s of each finger
 _NEAR = 1e-3  # [m] chosen: the hand's accuracy; not commanded again
@@ -57,8 +58,9 @@ def main(words: list[str]) -> None:
     """Serve one hand."""
     node = socket.socket(fileno=int(words[0]))
     try:
-        hand = importlib.import_module("pylibfranka").Gripper(words[1])
-        _serve(hand, node, float(words[2]))
+        _, model, address, force = words
+        hand = load_sdk(MODELS[model]).Gripper(address)
+        _serve(hand, node, float(force))
     except Exception as err:  # noqa: BLE001 - whatever the SDK raises ends it
         with contextlib.suppress(OSError):
             node.send(f"{type(err).__name__}: {err}".encode()[:LONGEST])

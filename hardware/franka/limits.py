@@ -1,7 +1,7 @@
-"""Limits of the control unit's motion generator.
+"""Limits of the control units' motion generators.
 
 Sources: FCI documentation, "Robot limits"; libfranka 0.21, ``rate_limiting.h`` and
-``joint_velocity_limits.cpp``.
+``joint_velocity_limits.cpp``; libfranka 0.9.2, ``rate_limiting.h``, for the Panda.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class MotionLimits:
-    """Limits of seven joints.
+    """Limits of seven joints, shape (7,).
 
     Attributes:
-        dq: Far from the ends, shape (7,), [rad/s].
+        dq: Far from the ends, [rad/s].
         ddq: [rad/s²].
         dddq: [rad/s³].
-        end_lower: Ends for the speed's decrease, shape (7,), [rad].
+        end_lower: Ends for the speed's decrease, [rad].
         end_upper: Likewise.
-        offset: Of that speed, shape (7,), [rad/s].
-        deceleration: Towards an end, shape (7,), [rad/s²].
+        offset: Of that speed, [rad/s].
+        deceleration: Towards an end, [rad/s²].
     """
 
     dq: Vec
-    ddq: float
-    dddq: float
+    ddq: Vec
+    dddq: Vec
     end_lower: Vec
     end_upper: Vec
     offset: Vec
@@ -56,10 +56,20 @@ class MotionLimits:
 
 FR3 = MotionLimits(
     dq=np.array([2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26]),
-    ddq=10.0,
-    dddq=5000.0,
+    ddq=np.full(7, 10.0),
+    dddq=np.full(7, 5000.0),
     end_lower=np.array([-2.7501, -1.7918, -2.9065, -3.0481, -2.8101, 0.54092, -3.0196]),
     end_upper=np.array([2.7501, 1.7918, 2.9065, -0.1458, 2.8101, 4.5205, 3.0196]),
     offset=np.array([0.30, 0.20, 0.20, 0.30, 0.35, 0.35, 0.35]),
     deceleration=np.array([6.0, 2.585, 3.5, 4.0, 17.0, 5.5, 17.0]),
 )  # spec: libfranka 0.21, rate_limiting.h
+
+PANDA = MotionLimits(
+    dq=np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61]),
+    ddq=np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
+    dddq=np.array([7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0]),
+    end_lower=np.array([-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973]),
+    end_upper=np.array([2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973]),
+    offset=np.zeros(7),
+    deceleration=np.array([7.5, 3.75, 5.0, 6.25, 7.5, 10.0, 10.0]),
+)  # spec: libfranka 0.9.2; chosen: half of ddq towards an end, which the unit ignores

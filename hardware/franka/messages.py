@@ -85,9 +85,14 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """End or failed start of the process."""
+    """End or failed start of the process.
+
+    Attributes:
+        version: Of a unit's protocol that is not the model's; 0: none.
+    """
 
     reason: str
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ def pack_news(news: News) -> bytes:
     if isinstance(news, Errors):
         return bytes((_ERRORS,)) + f"{news.now}\n{news.last}".encode()[: LONGEST - 1]
     if isinstance(news, Failure):
-        return bytes((_FAILURE,)) + news.reason.encode()[: LONGEST - 1]
+        return bytes((_FAILURE, news.version)) + news.reason.encode()[: LONGEST - 2]
     return bytes((_NOTE,)) + news.text.encode()[: LONGEST - 1]
 
 
@@ -159,12 +164,12 @@ def unpack_news(data: bytes) -> News:
         return State(
             stamp, device, Mode(mode), bool(streams), share, n, q, dq, tau, end
         )
+    if data[0] == _FAILURE:
+        return Failure(data[2:].decode(errors="replace"), data[1])
     text = data[1:].decode(errors="replace")
     if data[0] == _ERRORS:
         now, _, last = text.partition("\n")
         return Errors(now, last)
-    if data[0] == _FAILURE:
-        return Failure(text)
     if data[0] == _NOTE:
         return Note(text)
     raise ValueError(f"expected a message, got one of kind {data[0]}")

@@ -50,8 +50,19 @@ class DeviceProcess:
     def receive(self) -> Iterator[bytes]:
         """Yield arrived messages."""
         with contextlib.suppress(OSError):
-            while data := self._node.recv(LONGEST):
+            while data := self._receive():
                 yield data
+
+    def _receive(self) -> bytes:
+        try:
+            return self._node.recv(LONGEST)
+        except ConnectionResetError:  # it comes before the last messages
+            return self._node.recv(LONGEST)
+
+    def kill(self) -> None:
+        """End it at once; repeatable."""
+        self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
         """Await or force its end; repeatable."""
@@ -59,5 +70,4 @@ class DeviceProcess:
         try:
             self._process.wait(_JOIN)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.kill()

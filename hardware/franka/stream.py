@@ -24,6 +24,7 @@ _MOST_PACE = 0.1  # chosen: of that change; two clocks differ by far less
 _SLEW = 1e-4  # chosen: of the pace in a millisecond, 0.25 rad/s² at full speed
 _SHARES = (0.97, 0.92, 0.78)  # chosen: of V, A, J; 32-bit states cost A and J
 _BRAKE, _CATCH_UP = 8.0, 2.5  # [rad/s²] chosen: of control points; the gate has 5
+_BRAKE_SHARE = 0.8  # chosen: of A, where that is less
 _OMEGA = 60.0  # [1/s] chosen: of what the unit is off after lost packets
 _SPEED_MARGIN = 0.02  # [rad/s] chosen: deceleration towards an end over J/A
 _SOFTEST = 7.0  # [rad/s²] chosen: towards an end, below A
@@ -54,6 +55,7 @@ class Stream:
             _SHARES[1] * limits.ddq,
             _SHARES[2] * limits.dddq,
         )
+        self._brake = np.minimum(_BRAKE, _BRAKE_SHARE * limits.ddq)
         self._ends = MotionLimits(
             dq=self._dq_max,
             ddq=limits.ddq,
@@ -76,7 +78,7 @@ class Stream:
     def end(self) -> Vec:
         """Rest without goals, shape (7,), [rad]."""
         v = self._v
-        way = 0.5 * v * np.abs(v) / _BRAKE + 0.5 * v * self._period
+        way = 0.5 * v * np.abs(v) / self._brake + 0.5 * v * self._period
         found: Vec = self._points[-1] + way
         return found
 
@@ -111,7 +113,7 @@ class Stream:
         """
         for _ in range(n - 1):
             self._advance()
-        if n > 1 or (self.q.astype(np.float32) != q_d).any():
+        if n > 1 or (self.q.astype(np.float32) != q_d.astype(np.float32)).any():
             self.q, self.dq, self.ddq = q_d, dq_d, ddq_d
             self.n_resets += 1
 
@@ -162,7 +164,7 @@ class Stream:
         last, period = self._points[-1], self._period
         if self._is_filling or not self._goals:
             self._is_filling, self._last_goal = True, None
-            most = _BRAKE * period
+            most = self._brake * period
             self._v = self._v - np.clip(self._v, -most, most)
         else:
             goal = self._goals.popleft()
@@ -178,6 +180,6 @@ class Stream:
         aim = speed + np.clip(short / period, -most, most)
         most = self._dq_max / (1.0 + max(self._pace, 0.0))
         aim = np.clip(aim, -most, most)
-        step = _BRAKE * period
+        step = self._brake * period
         found: Vec = self._v + np.clip(aim - self._v, -step, step)
         return found

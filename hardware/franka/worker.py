@@ -1,27 +1,26 @@
 """Process of one arm, with its loop at 1 kHz.
 
-    python -m paprle.hardware.franka.worker FD ADDRESS RATE WATCHDOG TORQUE FORCE
+    python -m paprle.hardware.franka.worker FD MODEL ADDRESS RATE WATCHDOG TORQUE FORCE
 
-``pylibfranka`` holds the GIL while it waits. Destroying a failed motion may end the
-process, so it is kept; a new one begins in a new image. The process brakes without
-goals, ends the motion after the watchdog's time, and ends with its owner.
+The SDKs hold the GIL while they wait. Destroying a failed motion of ``pylibfranka`` may
+end the process, so it is kept; a new one begins in a new image. The process brakes
+without goals, ends the motion after the watchdog's time, and ends with its owner.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.franka.limits import FR3
 from paprle.hardware.franka.messages import (
     EVERY,
     LONGEST,
@@ -34,6 +33,15 @@ from paprle.hardware.franka.messages import (
     pack_news,
     unpack_order,
 )
+from paprle.hardware.franka.models import MODELS
+from paprle.hardware.franka.sdks import (
+    Connection,
+    Ended,
+    OtherVersion,
+    Refused,
+    connect,
+    shorten,
+)
 from paprle.hardware.franka.stream import Stream
 
 Vec = npt.NDArray[np.float64]
@@ -41,15 +49,6 @@ Vec = npt.NDArray[np.float64]
 _MOST_BRAKING_NS = 1_000_000_000  # [ns] chosen: 2.6 rad/s at 8 rad/s² is 0.33 s
 _PRIORITY = 60  # chosen: above the control loops' 50, whose periods are longer
 _FD_END = 1024  # chosen: above any descriptor of this process
-_MODES = {
-    "Other": Mode.OTHER,
-    "Idle": Mode.IDLE,
-    "Move": Mode.MOVE,
-    "Guiding": Mode.GUIDING,
-    "Reflex": Mode.REFLEX,
-    "UserStopped": Mode.USER_STOPPED,
-    "AutomaticErrorRecovery": Mode.RECOVERY,
-}  # spec: pylibfranka, RobotMode
 
 
 class Worker:
@@ -58,14 +57,10 @@ class Worker:
     def __init__(self, node: socket.socket, words: list[str]) -> None:
         self._node = node
         self._node.setblocking(False)
-        address, rate, watchdog, torque, force = words
-        self._address, self._rate = address, float(rate)
+        model, address, rate, watchdog, torque, force = words
+        self._model, self._address, self._rate = MODELS[model], address, float(rate)
         self._watchdog_ns = round(float(watchdog) * 1e9)
         self._thresholds = float(torque), float(force)
-        self._sdk: Any = None
-        self._robot: Any = None
-        self._dead_motion: Any = None
-        self._modes: dict[Any, Mode] = {}
         self._orders: set[Order] = set()
         self._goals: list[Vec] = []
         self._heard_ns = time.monotonic_ns()
@@ -73,90 +68,82 @@ class Worker:
         self._cause = ""
         self._told: Errors | None = None
         self._is_owned = True
+        self._modes: Mapping[Any, Mode] = {}
+        self._stream: Stream | None = None
+        self._state: Any = None
+        self._end_ns = 0
 
     def run(self) -> None:
         """Serve until the owner or the connection is gone."""
         try:
-            self._sdk = importlib.import_module("pylibfranka")
-            self._connect()
+            robot = connect(self._model, self._address)
+            self._modes = robot.modes
             while self._is_owned:
-                self._idle()
+                self._idle(robot)
+        except OtherVersion as err:
+            self._send(pack_news(Failure(str(err), err.version)))
         except Exception as err:  # noqa: BLE001 - whatever the SDK raises ends it
-            self._send(pack_news(Failure(f"{type(err).__name__}: {_shorten(err)}")))
+            self._send(pack_news(Failure(f"{type(err).__name__}: {shorten(err)}")))
 
-    def _connect(self) -> None:
-        sdk = self._sdk
-        self._modes = {getattr(sdk.RobotMode, k): v for k, v in _MODES.items()}
-        self._robot = sdk.Robot(self._address, sdk.RealtimeConfig.kIgnore)
-
-    def _idle(self) -> None:
-        state = self._robot.read_once()
-        self._publish(state, None)
+    def _idle(self, robot: Connection) -> None:
+        state = robot.read()
+        self._publish(state)
         self._listen()
         self._goals.clear()
         mode = self._modes.get(state.robot_mode, Mode.OTHER)
         orders, self._orders = self._orders, set()
         try:
             if Order.RECOVER in orders and mode is Mode.REFLEX:
-                self._robot.automatic_error_recovery()
+                robot.recover()
             elif Order.START in orders and mode is Mode.IDLE:
-                self._move()
-        except (self._sdk.CommandException, self._sdk.ControlException) as err:
-            self._send(pack_news(Note(_shorten(err))))
+                self._move(robot)
+        except Refused as err:
+            self._send(pack_news(Note(str(err))))
 
-    def _move(self) -> None:
-        if self._dead_motion is not None:
+    def _move(self, robot: Connection) -> None:
+        if robot.needs_new_image:
             self._begin_anew()
-        sdk, robot = self._sdk, self._robot
         torque, force = self._thresholds
         if torque > 0:
-            robot.set_collision_behavior(
-                [torque] * 7, [torque] * 7, [force] * 6, [force] * 6
-            )
-        motion = robot.start_joint_position_control(sdk.ControllerMode.JointImpedance)
-        self._cause, self._heard_ns = "", time.monotonic_ns()
+            robot.set_thresholds(torque, force)
+        self._cause, self._heard_ns, self._end_ns = "", time.monotonic_ns(), 0
         gc.disable()
         try:
-            self._stream(motion)
-        except sdk.ControlException as err:
-            self._dead_motion, self._cause = motion, _shorten(err)
-        except BaseException:
-            self._dead_motion = motion
-            raise
+            robot.stream(self._step, self._attend)
+        except Ended as err:
+            self._cause = str(err)
         finally:
+            self._stream = None
             gc.enable()
 
-    def _stream(self, motion: Any) -> None:
-        state, _ = motion.readOnce()
-        stream = Stream(np.array(state.q_d), self._rate, FR3)
-        command = self._sdk.JointPositions(stream.q.tolist())
-        motion.writeOnce(command)
-        end_ns = 0
-        while True:
-            state, elapsed = motion.readOnce()
-            stream.note_unit(
-                round(1e3 * elapsed.to_sec()),
-                np.array(state.q_d),
-                np.array(state.dq_d),
-                np.array(state.ddq_d),
-            )
-            command.q = stream.step().tolist()
-            now = time.monotonic_ns()
-            if end_ns and (stream.is_resting or now > end_ns):
-                command.motion_finished = True
-                motion.writeOnce(command)
-                return
-            motion.writeOnce(command)
-            self._publish(state, stream)
-            self._listen()
-            if not end_ns and self._has_to_end(now):
-                end_ns = now + _MOST_BRAKING_NS
-            if end_ns:
-                stream.halt()
-            else:
-                for goal in self._goals:
-                    stream.take(goal)
-            self._goals.clear()
+    def _step(self, state: Any, n: int) -> tuple[list[float], bool]:
+        self._state, stream = state, self._stream
+        if stream is None:
+            limits = self._model.limits
+            self._stream = stream = Stream(np.array(state.q_d), self._rate, limits)
+            return stream.q.tolist(), False
+        stream.note_unit(
+            n, np.array(state.q_d), np.array(state.dq_d), np.array(state.ddq_d)
+        )
+        q = stream.step().tolist()
+        is_over = time.monotonic_ns() > self._end_ns or stream.is_resting
+        return q, bool(self._end_ns) and is_over
+
+    def _attend(self) -> None:
+        stream = self._stream
+        if stream is None:
+            return
+        self._publish(self._state)
+        self._listen()
+        now = time.monotonic_ns()
+        if not self._end_ns and self._has_to_end(now):
+            self._end_ns = now + _MOST_BRAKING_NS
+        if self._end_ns:
+            stream.halt()
+        else:
+            for goal in self._goals:
+                stream.take(goal)
+        self._goals.clear()
 
     def _has_to_end(self, now: int) -> bool:
         is_asked = Order.END in self._orders
@@ -184,7 +171,8 @@ class Worker:
         except ConnectionError:  # it left with unread states
             return b""
 
-    def _publish(self, state: Any, stream: Stream | None) -> None:
+    def _publish(self, state: Any) -> None:
+        stream = self._stream
         self._n_states += 1
         if self._n_states % EVERY:
             return
@@ -223,10 +211,6 @@ class Worker:
         os.closerange(fd + 1, _FD_END)  # the unit sees the connection end
         os.set_inheritable(fd, True)
         os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
-
-
-def _shorten(err: Exception) -> str:
-    return " ".join(str(err).replace("libfranka:", "").split())
 
 
 def main(words: list[str]) -> None:

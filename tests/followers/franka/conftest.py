@@ -1,23 +1,27 @@
 from __future__ import annotations
 
 import pytest
-from franka_rig import EmulatedFranka
+from franka_rig import ORACLES, EmulatedFranka
 from piper_rig import RealClock, load
 
 from paprle.followers.franka.config import FrankaConfig
 from paprle.followers.franka.follower import FrankaFollower
 
-pytest.importorskip("pylibfranka")
+
+@pytest.fixture(params=ORACLES, scope="session")
+def model(request):
+    pytest.importorskip(ORACLES[request.param].package)
+    return request.param
 
 
 @pytest.fixture(scope="session")
-def robot():
-    return load("fr3")
+def robot(model):
+    return load(model)
 
 
 @pytest.fixture
-def arm(tmp_path):
-    arm = EmulatedFranka(tmp_path)
+def arm(tmp_path, model):
+    arm = EmulatedFranka(tmp_path, model)
     yield arm
     arm.end()
 

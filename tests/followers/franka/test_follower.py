@@ -8,10 +8,11 @@ import time
 
 import numpy as np
 import pytest
-from franka_rig import count_commands, judge_motion, wait_until
+from franka_rig import ORACLES, count_commands, running_franka, wait_until
 from piper_rig import load
 
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.followers.franka.config import FrankaConfig
 from paprle.followers.franka.follower import FrankaFollower
 from paprle_emulators.franka.arm import Arm
 from paprle_emulators.franka.faults import UnitFaults, UnitLine
@@ -122,7 +123,7 @@ def check_it_goes_on(follower, clock, arm):
         swing(follower, clock, 1.0, begin)
         run(follower, clock, follower.read().q_held, time_s=0.3)
         way = follower.read().q[3] - begin[3]
-    assert judge_motion(arm.read()).is_ok
+    assert arm.judge().is_ok
 
 
 @pytest.mark.parametrize("fault", STOPS)
@@ -211,7 +212,8 @@ def test_a_cable_that_stays_out_is_a_lost_connection(follower, clock, arm):
     assert clock() - follower.read().stamp_ns > 0.2e9
     state = run(follower, clock, until=says("connection lost"))
 
-    assert "UDP receive" in state.stop_reason
+    why = {"fr3": "UDP receive", "panda": "no state for 2 s"}[arm.model]
+    assert why in state.stop_reason
     record = arm.read()
     assert count_commands(record, at_ns, record.state_stamps[-1]) == 0
 
@@ -262,7 +264,7 @@ def test_an_owner_that_stands_still_lets_the_arm_rest_and_goes_on(follower, cloc
     assert np.abs(state.q_held[:7] - state.q[:7]).max() < 5e-3
     swing(follower, clock, 0.5, state.q.copy())
 
-    assert judge_motion(arm.read()).is_ok
+    assert arm.judge().is_ok
 
 
 def test_the_hand_follows_and_holds_an_object(follower, clock, arm):
@@ -298,13 +300,24 @@ def test_wrong_commands_are_refused(follower):
         follower.write(np.full(8, np.nan))
 
 
-def test_a_panda_is_refused_before_anything_is_opened(clock, config):
-    follower = FrankaFollower(config, load("panda"), clock)
+@pytest.mark.parametrize(("unit", "version"), [("panda", 5), ("fr3", 10)])
+def test_a_unit_of_another_model_is_refused(tmp_path, clock, unit, version):
+    (other,) = set(ORACLES) - {unit}
+    pytest.importorskip(ORACLES[other].package)
+    with running_franka(tmp_path, unit) as arm:
+        config = FrankaConfig(host=arm.host)
+        follower = FrankaFollower(config, load(other), clock)
+        words = rf"expected the control unit of a .*, got version {version} \({unit}\)"
 
-    (problem,) = follower.preflight()
-    assert "speaks version 5 of the protocol" in problem
-    with pytest.raises(DeviceError, match="expected one of fr3, got 'panda'"):
-        follower.open()
+        assert follower.preflight() == ()
+        with pytest.raises(DeviceError, match=words):
+            follower.open()
+        (finding,) = follower.diagnose()
+        requests = arm.read().requests
+
+    assert not finding[0]
+    assert f"got version {version} ({unit})" in finding[1]
+    assert not len(requests), "it asked for nothing"
 
 
 def test_the_doctor_moves_nothing_and_finds_what_is_wrong(arm, config, robot, clock):

@@ -7,12 +7,12 @@ import time
 import numpy as np
 import pytest
 from franka_rig import (
+    ORACLES,
     PUNCTUAL,
     EmulatedFranka,
     find_late,
     find_punctuality,
     find_rest,
-    judge_motion,
     wait_until,
 )
 from piper_rig import RealClock, load
@@ -22,7 +22,6 @@ from paprle.followers.franka.config import FrankaConfig
 from paprle.followers.franka.follower import FrankaFollower
 from paprle_emulators.franka.protocol import Mode
 
-pytest.importorskip("pylibfranka")
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 MOTION = (
@@ -41,8 +40,9 @@ IN_FLIGHT = 100_000_000  # [ns] until the unit's word has come
 def start(tmp_path):
     ends = []
 
-    def start_one(*args, ideal=True):
-        arm = EmulatedFranka(tmp_path, ideal=ideal)
+    def start_one(*args, model="fr3", ideal=True):
+        pytest.importorskip(ORACLES[model].package)
+        arm = EmulatedFranka(tmp_path, model, ideal=ideal)
         session = RunningSession([*arm.args, *MOTION, *args], tmp_path / "rec")
         ends.extend((session.end, arm.end))
         session.wait_for("ENGAGED")
@@ -60,24 +60,37 @@ def check(arm, at_ns):
     record = arm.read()
     before = record.dq[record.state_stamps < at_ns][-200:]
     assert np.abs(before).max() > MOVING, "it did not move"
-    verdict = judge_motion(record)
+    verdict = arm.judge()
     assert verdict.is_ok, verdict
     rest = find_rest(record, at_ns)
     assert rest < SETTLED, f"rest after {rest:.3f} s"
     return record
 
 
+STOPS = {
+    "collision": "joint_reflex",
+    "user_stop": "user stop",
+    "cable": "state_lost",
+    "power_off": "state_lost",
+}
+EACH_RUN = {("fr3", "collision"), ("panda", "collision")}
+
+
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("model", "fault"),
     [
-        ("collision", "joint_reflex"),
-        pytest.param("user_stop", "user stop", marks=pytest.mark.nightly),
-        pytest.param("cable", "state_lost", marks=pytest.mark.nightly),
-        pytest.param("power_off", "state_lost", marks=pytest.mark.nightly),
+        pytest.param(
+            model,
+            fault,
+            marks=[] if (model, fault) in EACH_RUN else pytest.mark.nightly,
+        )
+        for model in ORACLES
+        for fault in STOPS
     ],
 )
-def test_an_arm_that_stops_is_moved_no_more(start, fault, words):
-    arm, session = start()
+def test_an_arm_that_stops_is_moved_no_more(start, model, fault):
+    words = STOPS[fault]
+    arm, session = start(model=model)
 
     at_ns = arm.do(fault)
 
@@ -90,9 +103,10 @@ def test_an_arm_that_stops_is_moved_no_more(start, fault, words):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("model", ORACLES)
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
-def test_the_arm_rests_after_any_kill(start, victim):
-    arm, session = start()
+def test_the_arm_rests_after_any_kill(start, model, victim):
+    arm, session = start(model=model)
 
     at_ns = session.kill(victim)
     session.wait_gone()
@@ -104,8 +118,9 @@ def test_the_arm_rests_after_any_kill(start, victim):
 
 @pytest.mark.nightly
 @pytest.mark.timeout(200)
-def test_a_minute_is_within_the_limits_and_ends_in_order(start):
-    arm, session = start()
+@pytest.mark.parametrize("model", ORACLES)
+def test_a_minute_is_within_the_limits_and_ends_in_order(start, model):
+    arm, session = start(model=model)
 
     time.sleep(60.0)
     assert session.process.poll() is None, session.text()
@@ -113,30 +128,33 @@ def test_a_minute_is_within_the_limits_and_ends_in_order(start):
     session.wait_gone()
 
     record = arm.read()
-    verdict = judge_motion(record)
+    verdict = arm.judge()
     assert verdict.is_ok, verdict
     assert record.flags[-1, 1] == Mode.IDLE
     assert (record.flags[:, 3] == -1).all(), "no error"
 
 
-@pytest.fixture
-def punctual(tmp_path):
+@pytest.fixture(params=ORACLES)
+def punctual(tmp_path, request):
     """Skip where this computer cannot hold 1 kHz, as ``paprle doctor`` measures it."""
-    arm = EmulatedFranka(tmp_path, ideal=False)
+    model = request.param
+    pytest.importorskip(ORACLES[model].package)
+    arm = EmulatedFranka(tmp_path, model, ideal=False)
     try:
-        follower = FrankaFollower(FrankaConfig(host=arm.host), load("fr3"), RealClock())
+        config, robot = FrankaConfig(host=arm.host), load(model)
+        follower = FrankaFollower(config, robot, RealClock())
         *_, (is_steady, words) = follower.diagnose()
     finally:
         arm.end()
     if not is_steady:
         pytest.skip(words)
+    return model
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(200)
-@pytest.mark.usefixtures("punctual")
-def test_a_unit_that_does_not_wait_gets_its_commands_in_time(start):
-    arm, session = start(ideal=False)
+def test_a_unit_that_does_not_wait_gets_its_commands_in_time(start, punctual):
+    arm, session = start(model=punctual, ideal=False)
 
     time.sleep(20.0)
     assert session.process.poll() is None, session.text()
@@ -146,4 +164,4 @@ def test_a_unit_that_does_not_wait_gets_its_commands_in_time(start):
     record = arm.read()
     assert find_late(record) == ""
     assert find_punctuality(record).worst >= 1.0 - 5 * (1.0 - PUNCTUAL)
-    assert judge_motion(record).is_ok
+    assert arm.judge().is_ok

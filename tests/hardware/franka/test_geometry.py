@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from franka_rig import ORACLE, A, J
+from franka_rig import ORACLES
 from piper_rig import load
 
-from paprle.hardware.franka.limits import FR3
+from paprle.hardware.franka.models import MODELS
 
 # spec: FCI documentation, "Denavit-Hartenberg parameters", Craig's convention:
 # a [m], d [m], alpha [rad]; FR3 and Panda share them
@@ -23,18 +23,6 @@ DH = np.array(
         [0, 0, math.pi / 2],
         [0.088, 0, math.pi / 2],
         [0, 0.107, 0],
-    ]
-)
-# spec: "Robot limits" of the documentation of libfranka 0.8: Panda
-PANDA = np.array(
-    [
-        [-2.8973, 2.8973, 2.1750],
-        [-1.7628, 1.7628, 2.1750],
-        [-2.8973, 2.8973, 2.1750],
-        [-3.0718, -0.0698, 2.1750],
-        [-2.8973, 2.8973, 2.6100],
-        [-0.0175, 3.7525, 2.6100],
-        [-2.8973, 2.8973, 2.6100],
     ]
 )
 
@@ -72,11 +60,9 @@ def test_the_flange_is_within_a_tenth_of_a_millimetre_of_the_table(name):
         assert np.abs(pose - compute_flange(q[arm])).max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("name", "table"), [("fr3", ORACLE), ("panda", PANDA)], ids=["fr3", "panda"]
-)
-def test_limits_are_those_that_are_published(name, table):
-    robot = load(name)
+@pytest.mark.parametrize("name", ORACLES)
+def test_limits_are_those_that_are_published(name):
+    robot, table = load(name), ORACLES[name].table
     arm = [robot.joint_names.index(f"joint{k + 1}") for k in range(7)]
 
     assert robot.q_min[arm] == pytest.approx(table[:, 0], abs=1e-9)
@@ -86,10 +72,31 @@ def test_limits_are_those_that_are_published(name, table):
     assert (robot.dq_max[arm] < table[:, 2]).all(), "the gate's share of it"
 
 
-def test_the_drivers_limits_are_those_that_are_published():
-    assert np.array_equal(FR3.dq, ORACLE[:, 2])
-    assert np.array_equal(FR3.offset, ORACLE[:, 3])
-    assert 2 * FR3.deceleration == pytest.approx(ORACLE[:, 4])
-    assert FR3.end_lower == pytest.approx(ORACLE[:, 5])
-    assert FR3.end_upper == pytest.approx(ORACLE[:, 6])
-    assert (FR3.ddq, FR3.dddq) == (A, J)
+@pytest.mark.parametrize("name", ORACLES)
+def test_the_drivers_limits_are_those_that_are_published(name):
+    limits, oracle = MODELS[name].limits, ORACLES[name]
+    assert np.array_equal(limits.dq, oracle.table[:, 2])
+    assert np.array_equal(limits.ddq, oracle.a)
+    assert np.array_equal(limits.dddq, oracle.j)
+
+
+def test_an_fr3_slows_down_towards_its_ends_as_is_published():
+    limits, table = MODELS["fr3"].limits, ORACLES["fr3"].table
+    assert np.array_equal(limits.offset, table[:, 3])
+    assert 2 * limits.deceleration == pytest.approx(table[:, 4])
+    assert limits.end_lower == pytest.approx(table[:, 5])
+    assert limits.end_upper == pytest.approx(table[:, 6])
+
+
+def test_a_panda_is_stopped_at_its_ends():
+    limits, table = MODELS["panda"].limits, ORACLES["panda"].table
+    assert np.array_equal(limits.end_lower, table[:, 0])
+    assert np.array_equal(limits.end_upper, table[:, 1])
+    assert (limits.deceleration < limits.ddq).all()
+
+
+def test_a_pandas_ends_are_those_of_its_sdk():
+    constants = pytest.importorskip("panda_py.constants")
+    limits = MODELS["panda"].limits
+    assert limits.end_lower == pytest.approx(constants.JOINT_LIMITS_LOWER, abs=0)
+    assert limits.end_upper == pytest.approx(constants.JOINT_LIMITS_UPPER, abs=0)

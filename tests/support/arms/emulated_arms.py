@@ -227,13 +227,13 @@ class FrankaArm(Arm):
 
     def __init__(self, folder, model="fr3", *, ideal=True):
         self.env, self.robot = {}, ros_rig.load_robot(model)
-        self.rig = franka_rig.EmulatedFranka(folder, ideal=ideal)
+        self.rig = franka_rig.EmulatedFranka(folder, model, ideal=ideal)
         self.args = self.rig.args
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
 
     def judge(self, arrived):  # noqa: ARG002 - as of the other arms
         """The verdict on every cycle of motion, by the maker's limits."""
-        return [franka_rig.judge_motion(self.rig.read())]
+        return [self.rig.judge()]
 
     def find_late(self, arrived):  # noqa: ARG002 - as of the other arms
         """Return why commands were not on time, or ""."""

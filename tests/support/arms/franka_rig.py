@@ -15,20 +15,67 @@ from paprle_emulators.franka.protocol import Mode
 
 DT = 0.001  # [s] a cycle
 
-# The oracle's own table, typed from "Robot limits" of the FCI documentation:
-# q_min, q_max, V, offset and twice the deceleration near an end, its two ends.
-ORACLE = np.array(
-    [
-        [-2.7437, 2.7437, 2.62, 0.30, 12.00, -2.750100, 2.75010],
-        [-1.7837, 1.7837, 2.62, 0.20, 5.17, -1.791800, 1.79180],
-        [-2.9007, 2.9007, 2.62, 0.20, 7.00, -2.906500, 2.90650],
-        [-3.0421, -0.1518, 2.62, 0.30, 8.00, -3.048100, -0.14580],
-        [-2.8065, 2.8065, 5.26, 0.35, 34.0, -2.810100, 2.81010],
-        [0.5445, 4.5169, 4.18, 0.35, 11.0, 0.540920, 4.52050],
-        [-3.0159, 3.0159, 5.26, 0.35, 34.0, -3.019600, 3.01960],
-    ]
-)
-A, J = 10.0, 5000.0  # [rad/s²], [rad/s³]
+
+@dataclass(frozen=True)
+class Oracle:
+    """A maker's limits, typed from "Robot limits" of its documentation.
+
+    Attributes:
+        table: Rows of q_min, q_max and V, and of what lowers V near an end: an offset,
+            twice a deceleration, and its two ends; shape (7, 7).
+        a: [rad/s²].
+        j: [rad/s³].
+        package: Of the SDK that drives it.
+    """
+
+    table: np.ndarray
+    a: np.ndarray
+    j: np.ndarray
+    package: str
+
+    def find_room(self, q, dq):
+        """Return how fast each joint may be at q in the direction of dq, [rad/s]."""
+        _, _, v, offset, twice, first, last = self.table.T
+        up = np.sqrt(np.maximum(twice * (last - q), 0)) - offset
+        down = np.sqrt(np.maximum(twice * (q - first), 0)) - offset
+        room = np.minimum(v, np.where(dq > 0, up, down))
+        return np.where(twice > 0, np.maximum(room, 1e-9), v)
+
+
+ORACLES = {
+    "fr3": Oracle(
+        np.array(
+            [
+                [-2.7437, 2.7437, 2.62, 0.30, 12.00, -2.750100, 2.75010],
+                [-1.7837, 1.7837, 2.62, 0.20, 5.17, -1.791800, 1.79180],
+                [-2.9007, 2.9007, 2.62, 0.20, 7.00, -2.906500, 2.90650],
+                [-3.0421, -0.1518, 2.62, 0.30, 8.00, -3.048100, -0.14580],
+                [-2.8065, 2.8065, 5.26, 0.35, 34.0, -2.810100, 2.81010],
+                [0.5445, 4.5169, 4.18, 0.35, 11.0, 0.540920, 4.52050],
+                [-3.0159, 3.0159, 5.26, 0.35, 34.0, -3.019600, 3.01960],
+            ]
+        ),
+        np.full(7, 10.0),
+        np.full(7, 5000.0),
+        "pylibfranka",
+    ),
+    "panda": Oracle(
+        np.array(
+            [
+                [-2.8973, 2.8973, 2.1750, 0, 0, 0, 0],
+                [-1.7628, 1.7628, 2.1750, 0, 0, 0, 0],
+                [-2.8973, 2.8973, 2.1750, 0, 0, 0, 0],
+                [-3.0718, -0.0698, 2.1750, 0, 0, 0, 0],
+                [-2.8973, 2.8973, 2.6100, 0, 0, 0, 0],
+                [-0.0175, 3.7525, 2.6100, 0, 0, 0, 0],
+                [-2.8973, 2.8973, 2.6100, 0, 0, 0, 0],
+            ]
+        ),
+        np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
+        np.array([7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0]),
+        "panda_py",
+    ),
+}
 RATED = 100  # spec: robot_state.h, cycles of control_command_success_rate
 PUNCTUAL = 0.98  # chosen: share of cycles with a command
 LONGEST_GAP = 0.02  # [s] spec: FCI documentation, the twentieth lost command stops it
@@ -41,17 +88,18 @@ class EmulatedFranka:
     is none of its faults.
     """
 
-    def __init__(self, folder: Path, *, ideal: bool = True, **settings) -> None:
-        self.log = folder / "arm.log"
-        self._rig = start(
-            "franka", ideal=ideal, address="own", log=self.log, **settings
-        )
+    def __init__(
+        self, folder: Path, model: str = "fr3", *, ideal: bool = True, **settings
+    ) -> None:
+        self.log, self.model = folder / "arm.log", model
+        words = {"model": model, "ideal": ideal, "address": "own", **settings}
+        self._rig = start("franka", log=self.log, **words)
         self.host = self._rig.port
 
     @property
     def args(self) -> list[str]:
         """Words of the command line that drive it."""
-        return ["follower=fr3", "env=franka", *self._rig.overrides]
+        return [f"follower={self.model}", "env=franka", *self._rig.overrides]
 
     def do(self, fault: str, **arguments) -> int:
         """Give an order and return when it was done, [ns]."""
@@ -59,6 +107,10 @@ class EmulatedFranka:
 
     def read(self) -> Record:
         return read_journal(self.log)
+
+    def judge(self) -> Verdict:
+        """Return the verdict on its motion so far."""
+        return judge_motion(self.read(), self.model)
 
     def kill(self) -> None:
         self._rig.process.kill()
@@ -70,8 +122,8 @@ class EmulatedFranka:
 
 
 @contextlib.contextmanager
-def running_franka(folder: Path, **settings):
-    arm = EmulatedFranka(folder, **settings)
+def running_franka(folder: Path, model: str = "fr3", **settings):
+    arm = EmulatedFranka(folder, model, **settings)
     try:
         yield arm
     finally:
@@ -93,25 +145,23 @@ class Verdict:
         return max(self.q, self.dq, self.ddq, self.dddq) <= 1.0 + 1e-6
 
 
-def judge_motion(record: Record) -> Verdict:
+def judge_motion(record: Record, model: str = "fr3") -> Verdict:
     """Judge every cycle of motion by differences of the desired joints."""
+    oracle = ORACLES[model]
     q = record.q_d
     dq = np.diff(q, axis=0, prepend=q[:1]) / DT
     ddq = np.diff(dq, axis=0, prepend=dq[:1]) / DT
     dddq = np.diff(ddq, axis=0, prepend=ddq[:1]) / DT
     is_judged = (record.flags[:, 1] == Mode.MOVE) & (record.flags[:, 2] == 0)
     q, dq, ddq, dddq = (x[is_judged] for x in (q, dq, ddq, dddq))
-    low, high, v, offset, twice, first, last = ORACLE.T
-    before = q - DT * dq
-    up = np.minimum(v, np.sqrt(np.maximum(twice * (last - before), 0)) - offset)
-    down = np.minimum(v, np.sqrt(np.maximum(twice * (before - first), 0)) - offset)
-    room = np.where(dq > 0, np.maximum(up, 1e-9), np.maximum(down, 1e-9))
+    room = oracle.find_room(q - DT * dq, dq)
+    low, high = oracle.table.T[:2]
     middle, half = 0.5 * (high + low), 0.5 * (high - low)
     return Verdict(
         q=float((np.abs(q - middle) / half).max()),
         dq=float((np.maximum(np.abs(dq) - 1e-6, 0) / room).max()),
-        ddq=float(np.abs(ddq).max() / A),
-        dddq=float(np.abs(dddq).max() / J),
+        ddq=float((np.abs(ddq) / oracle.a).max()),
+        dddq=float((np.abs(dddq) / oracle.j).max()),
         n=int(is_judged.sum()),
     )
 

@@ -61,7 +61,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
     env: ClassVar[str]
     example: ClassVar[str]
-    extra: ClassVar[str]
+    extra: str
     passes_grippers: ClassVar[bool]
     make_gripper: ClassVar[MakeGripper]
 
