@@ -29,7 +29,7 @@ ARMS = [
     ("ur", "ur5e ur3e ur10e ur16e ur20 ur30"),
     ("xarm", "xarm7 xarm5 xarm6 xarm850 lite6"),
     ("damiao", "openarm yam"),
-    ("franka", "fr3"),
+    ("franka", "fr3 panda"),
 ]
 CELLS = [(world, model) for world, models in ARMS for model in models.split()]
 BUSY = "gate.state_latch_after=1.0"  # a busy machine brings states late

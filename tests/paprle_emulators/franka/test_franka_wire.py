@@ -1,4 +1,4 @@
-"""The emulated unit's bytes beside the maker's SDK and a decoder of somebody else."""
+"""The emulated unit's bytes beside the maker's SDKs and a decoder of somebody else."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import threading
 
 import numpy as np
 import pytest
+from franka_rig import IMPORTS
 
-from paprle.hardware.franka import messages, worker
+from paprle.hardware.franka import messages, sdks
+from paprle.hardware.franka.models import MODELS
+from paprle_emulators.franka import models
 from paprle_emulators.franka import protocol as p
 from paprle_emulators.franka.arm import Arm
 from paprle_emulators.franka.faults import UnitLine
@@ -19,9 +22,8 @@ from paprle_emulators.franka.models import HOME
 from paprle_emulators.franka.ports import UnitSession
 from paprle_emulators.franka.protocol import Error, Mode
 from paprle_emulators.franka.unit import Unit
+from paprle_emulators.franka.versions import V10
 from paprle_emulators.vendor_arm.server import Server
-
-sdk = pytest.importorskip("pylibfranka")
 
 ADDRESS = "127.31.7.7"  # chosen: of no other emulator
 HELD = 8  # chosen: states with one error each, so that the SDK takes one of them
@@ -42,7 +44,7 @@ NAMES = {
     ),
     Error.COMMUNICATION: "communication_constraints_violation",
     Error.POWER_LIMIT: "power_limit_violation",
-    Error.TAU_J_RANGE: "tau_j_range_violation",
+    Error.TAU_J_RANGE: "tau_J_range_violation",
 }
 
 
@@ -53,6 +55,7 @@ class TappedPort:
 
     def __init__(self, unit):
         self.unit, self.packets, self.answers, self.message = unit, [], [], 0
+        self.version = unit.version.number
 
     def answer(self, request):
         return b"".join(self.unit.answer(request))
@@ -71,8 +74,8 @@ class TappedPort:
 class TappedUnit:
     """The emulator's parts in a thread, whose states and packets a test chooses."""
 
-    def __init__(self, change=None):
-        self.arm = Arm(np.array(HOME))
+    def __init__(self, model, change=None):
+        self.arm = Arm(np.array(HOME), models.MODELS[model])
         self._change, self._must_end = change, False
         self._port = TappedPort(Unit(self.arm))
         ports = {p.ROBOT_PORT: self._make_session}
@@ -104,7 +107,7 @@ class TappedUnit:
             new, n_seen = port.packets[n_seen:], len(port.packets)
             if not port.has_client:
                 continue
-            command = p.unpack_command(new[-1]) if new else None
+            command = port.unit.version.unpack_command(new[-1]) if new else None
             if self.arm.mode is Mode.MOVE and command is not None:
                 self.arm.step(command.q)
                 if command.is_last:
@@ -115,10 +118,17 @@ class TappedUnit:
             self._server.send()
 
 
-def run_client(text):
+@pytest.fixture(params=MODELS)
+def model(request):
+    pytest.importorskip(MODELS[request.param].package)
+    return request.param
+
+
+def run_client(model, text):
     """Run a client of the SDK to its end; return its JSON."""
     begin = f"""
-        import json, pylibfranka as sdk
+        import json
+        {IMPORTS[model]}
         robot = sdk.Robot({ADDRESS!r}, sdk.RealtimeConfig.kIgnore)
     """
     script = textwrap.dedent(begin) + textwrap.dedent(text)
@@ -133,19 +143,16 @@ def run_client(text):
     return json.loads(done.stdout)
 
 
-def find_names():
-    return {name for name in dir(sdk.Errors) if not name.startswith("_")}
-
-
 @pytest.mark.process
 @pytest.mark.long
-def test_every_error_bit_has_the_name_that_the_sdk_gives_it():
+def test_every_error_bit_has_the_name_that_the_sdk_gives_it(model):
     def change(arm, message):
         arm.errors = bytearray(p.N_ERRORS)
         arm.errors[message // HELD % p.N_ERRORS] = 1
 
-    with TappedUnit(change):
+    with TappedUnit(model, change):
         said = run_client(
+            model,
             f"""
             found = {{}}
             names = [n for n in dir(sdk.Errors) if not n.startswith("_")]
@@ -153,23 +160,28 @@ def test_every_error_bit_has_the_name_that_the_sdk_gives_it():
                 state = robot.read_once()
                 errors = state.current_errors
                 bit = round(1e3 * state.time.to_sec()) // {HELD} % {p.N_ERRORS}
-                found[bit] = [n for n in names if getattr(errors, n) is True]
+                flags = [n for n in names if getattr(errors, n) is True]
+                found[bit] = json.loads(str(errors)), flags
                 if len(found) == {p.N_ERRORS}:
                     break
-            print(json.dumps(found))
-            """
+            print(json.dumps([names, found]))
+            """,
         )
 
-    assert {len(names) for names in said.values()} == {1}, "a bit is one error"
-    found = {int(bit): names[0] for bit, names in said.items()}
-    assert set(found.values()) == find_names(), "all errors of the SDK, once each"
+    names, rows = said
+    assert {len(row[0]) for row in rows.values()} == {1}, "a bit is one error"
+    found = {int(bit): row[0][0] for bit, row in rows.items()}
+    assert len(set(found.values())) == p.N_ERRORS
+    flags = [flag for row in rows.values() for flag in row[1]]
+    assert sorted(flags) == sorted(names), "all flags of the SDK, once each"
     assert {error: found[error] for error in Error} == NAMES
 
 
-def test_robot_modes_are_those_of_the_sdk():
-    theirs = {name: int(mode) for name, mode in sdk.RobotMode.__members__.items()}
+def test_robot_modes_are_those_of_the_sdk(model):
+    modes = sdks.load_sdk(MODELS[model]).RobotMode.__members__
+    theirs = {name.removeprefix("k"): int(mode) for name, mode in modes.items()}
 
-    assert {name: int(mode) for name, mode in worker._MODES.items()} == theirs
+    assert {name: int(mode) for name, mode in sdks._MODES.items()} == theirs
     assert {mode.name: int(mode) for mode in messages.Mode} == {
         mode.name: int(mode) for mode in Mode
     }
@@ -180,8 +192,10 @@ def test_robot_modes_are_those_of_the_sdk():
 def test_another_decoder_reads_our_commands_as_the_emulator_does():
     """``franky-sim`` on PyPI is a simulator that others wrote from the protocol."""
     theirs = pytest.importorskip("franky_sim.franka_robot_protocol").UDPCommand
-    with TappedUnit() as unit:
+    pytest.importorskip("pylibfranka")
+    with TappedUnit("fr3") as unit:
         run_client(
+            "fr3",
             """
             motion = robot.start_joint_position_control(
                 sdk.ControllerMode.JointImpedance)
@@ -194,14 +208,14 @@ def test_another_decoder_reads_our_commands_as_the_emulator_does():
                 if k < 49:
                     motion.readOnce()
             print(json.dumps(begin))
-            """
+            """,
         )
         packets = list(unit.packets)
 
     assert len(packets) >= 50
     for data in packets:
-        ours, other = p.unpack_command(data), theirs.from_bytes(data)
-        assert theirs.STRUCT.size == len(data) == p.COMMAND_SIZE
+        ours, other = V10.unpack_command(data), theirs.from_bytes(data)
+        assert theirs.STRUCT.size == len(data) == V10.command.size
         assert ours.message_id == other.message_id
         assert ours.q == pytest.approx(other.q_c, abs=0)
         assert ours.is_last == other.motion_generation_finished

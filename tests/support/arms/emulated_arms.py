@@ -226,6 +226,7 @@ class FrankaArm(Arm):
     period = franka_rig.DT
 
     def __init__(self, folder, model="fr3", *, ideal=True):
+        pytest.importorskip(franka_rig.ORACLES[model].package)
         self.env, self.robot = {}, ros_rig.load_robot(model)
         self.rig = franka_rig.EmulatedFranka(folder, model, ideal=ideal)
         self.args = self.rig.args
@@ -252,7 +253,7 @@ MAKERS = {  # those on a line of their own, and the package that each needs
     "ur": (UrArm, "rtde_control"),
     "xarm": (BoxArm, "xarm"),
     "damiao": (DamiaoArm, "can"),
-    "franka": (FrankaArm, "pylibfranka"),
+    "franka": (FrankaArm, "paprle_emulators"),  # the package is its model's
 }
 
 

@@ -76,6 +76,11 @@ ORACLES = {
         "panda_py",
     ),
 }
+# of a client that is a process, "sdk" has libfranka's classes
+IMPORTS = {
+    "fr3": "import pylibfranka as sdk",
+    "panda": "from panda_py import libfranka as sdk",
+}
 RATED = 100  # spec: robot_state.h, cycles of control_command_success_rate
 PUNCTUAL = 0.98  # chosen: share of cycles with a command
 LONGEST_GAP = 0.02  # [s] spec: FCI documentation, the twentieth lost command stops it
