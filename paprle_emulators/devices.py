@@ -79,7 +79,7 @@ _ALL: Mapping[str, Device] = {
     ),
     "franka": Device(
         module="paprle_emulators.franka",
-        about="Franka Research 3 behind its control unit, on TCP and UDP: libfranka",
+        about="Franka Research 3 or Panda and its unit, on TCP and UDP: libfranka",
         ideal=("ideal=true",),
     ),
     "robotiq": Device(

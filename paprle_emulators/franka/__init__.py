@@ -1,1 +1,1 @@
-"""Emulated Franka Research 3."""
+"""Emulated Franka Research 3 and Panda."""
