@@ -255,6 +255,27 @@ def test_a_process_that_dies_is_named_and_the_arm_rests(follower, clock, arm):
     wait_until(lambda: arm.read().flags[-1, 1] == Mode.REFLEX, LONG)
 
 
+def test_a_process_that_stood_still_goes_on(follower, clock, arm):
+    swing(follower, clock, 0.3)
+    pid = follower._arms[0][1]._process.pid
+
+    os.kill(pid, signal.SIGSTOP)
+    run(follower, clock, time_s=1.5)  # a unit that waits does so for 1 s
+    os.kill(pid, signal.SIGCONT)
+    run(follower, clock, until=says("communication_constraints_violation"))
+
+    check_it_goes_on(follower, clock, arm)
+
+
+def test_a_process_that_stands_still_is_a_lost_connection(follower, clock, arm):
+    swing(follower, clock, 0.3)
+
+    os.kill(follower._arms[0][1]._process.pid, signal.SIGSTOP)
+    run(follower, clock, until=says("connection lost (no state for 2 s)"))
+
+    wait_until(lambda: arm.read().flags[-1, 1] == Mode.REFLEX, LONG)
+
+
 def test_an_owner_that_stands_still_lets_the_arm_rest_and_goes_on(follower, clock, arm):
     begin = follower.read().q.copy()
     swing(follower, clock, 0.5, begin)

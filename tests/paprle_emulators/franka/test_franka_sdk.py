@@ -169,3 +169,33 @@ def test_another_version_is_refused_with_the_units_own(tmp_path, model, asked, o
         answer = node.recv(64)
 
     assert struct.unpack("<IIIBH", answer) == (0, 7, 15, 1, own)
+
+
+@pytest.mark.long
+def test_a_client_of_others_follows_joint_targets(tmp_path):
+    """``franka-rs`` on PyPI reads and writes version 5 by layouts of its own."""
+    pytest.importorskip("franka._franka")
+    script = """
+        import franka, sys, time
+        robot = franka.Robot(sys.argv[1], realtime="ignore")
+        begin = list(robot.read_once().q_d)
+        with robot.joint_targets(fraction=0.3, backend="robot") as targets:
+            targets.move_by([0, 0, 0, 0.1, 0, 0.1, 0])
+            time.sleep(1.5)
+        print([float(b - a) for a, b in zip(begin, robot.read_once().q_d)])
+        """
+    with running_franka(tmp_path, "panda") as arm:
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script), arm.host],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        verdict = arm.judge()
+
+    assert done.returncode == 0, done.stderr
+    way = json.loads(done.stdout)
+    assert way == pytest.approx([0, 0, 0, 0.1, 0, 0.1, 0], abs=1e-3)
+    assert verdict.is_ok, verdict
+    assert verdict.n > 500
