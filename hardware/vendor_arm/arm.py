@@ -127,6 +127,7 @@ class VendorArm(ABC):
             self._silent_ns
         ) = 0
         self._ended_ns: int | None = None
+        self._was_ready = True
         self._given: Vec | None = None
         self._news, self._must_end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -317,11 +318,12 @@ class VendorArm(ABC):
 
     def _is_pardoned(self, reading: Reading, now: int) -> bool:
         if reading.condition.state is not ArmState.ENDED:
-            self._ended_ns = None
+            self._ended_ns, self._was_ready = None, reading.condition.is_ready
             return False
         if self._ended_ns is None:
             self._ended_ns = now
         lately = self._ended_ns - self._silent_ns < _PAUSE_NS
         was_silent = lately or self._ended_ns - self._spoke_ns > self._watchdog_ns // 2
         is_standing = now - self._moved_ns > _STANDING_NS
-        return was_silent and is_standing and now - self._ended_ns < _PARDON_NS
+        is_early = now - self._ended_ns < _PARDON_NS
+        return self._was_ready and was_silent and is_standing and is_early

@@ -319,6 +319,15 @@ def test_our_own_silence_while_it_stands_is_no_stop_for_a_while(arm, clock):
     assert "does not run" in arm.read()[1], "it does not begin again"
 
 
+def test_a_program_that_is_started_again_after_a_stop_stays_explained(arm, clock):
+    stand(arm, clock)
+    arm.condition = Condition(ArmState.PROTECTIVE_STOP)
+    assert "protective stop" in arm.read()[1]
+    clock.now += 150 * MS  # nothing is sent to an arm that stopped
+    arm.condition = Condition(ArmState.ENDED)
+    assert "does not run" in arm.read()[1]
+
+
 def test_a_program_that_another_ended_is_a_stop(arm, clock):
     stand(arm, clock)
     arm.condition = Condition(ArmState.ENDED)
