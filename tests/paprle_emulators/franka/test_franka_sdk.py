@@ -10,10 +10,12 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
-from franka_rig import IMPORTS, ORACLES, running_franka
+from franka_rig import DT, IMPORTS, ORACLES, running_franka
 
 from paprle_emulators.franka.models import HOME
+from paprle_emulators.franka.protocol import Mode
 
 pytestmark = pytest.mark.process
 
@@ -169,6 +171,42 @@ def test_another_version_is_refused_with_the_units_own(tmp_path, model, asked, o
         answer = node.recv(64)
 
     assert struct.unpack("<IIIBH", answer) == (0, 7, 15, 1, own)
+
+
+@pytest.mark.nightly
+def test_a_pandas_limits_are_those_that_its_sdk_keeps_by_itself(tmp_path):
+    """Its limiter, which the driver leaves off, uses what ``rate_limiting.h`` has."""
+    pytest.importorskip(ORACLES["panda"].package)
+    with running_franka(tmp_path, "panda") as arm:
+        run(
+            arm,
+            """
+            n = 0
+            def far(state, passed):
+                global n
+                n += 1
+                command = sdk.JointPositions([q + 0.1 * (n < 350) for q in state.q_d])
+                command.motion_finished = n > 400 and max(map(abs, state.dq_d)) < 1e-9
+                return command
+            joint = sdk.ControllerMode.kJointImpedance
+            robot.control_joint_position(far, joint, True, 1000.0)
+            say(n=n)
+            """,
+        )
+        record, verdict = arm.read(), arm.judge()
+    moves = (record.flags[:, 1] == Mode.MOVE) & (record.flags[:, 2] == 0)
+    largest = []
+    x = record.q_d
+    for _ in range(3):
+        x = np.diff(x, axis=0, prepend=x[:1]) / DT
+        largest.append(np.abs(x[moves]).max(axis=0))
+
+    assert verdict.is_ok, verdict
+    oracle, eps = ORACLES["panda"], 1e-3  # spec: rate_limiting.h, kLimitEps
+    speed = oracle.table[:, 2] - eps - 3 * DT * (oracle.a - eps)  # three lost packets
+    assert largest[0] == pytest.approx(speed, rel=1e-3)
+    assert largest[1] == pytest.approx(oracle.a - eps, rel=1e-6)
+    assert largest[2] == pytest.approx(oracle.j - eps, rel=1e-6)
 
 
 @pytest.mark.long
