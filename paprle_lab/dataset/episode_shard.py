@@ -16,7 +16,7 @@ from paprle.contracts.types import Vec
 from paprle.observation.columns import Column
 from paprle.observation.frame import StateFrame
 from paprle.recording.video.codec import Image
-from paprle_lab.dataset.marks import Mark
+from paprle_lab.dataset.marks import PlacedMark
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle_lab.dataset.video import VideoWriter
 
@@ -53,14 +53,14 @@ class ShardEpisode:
     task: str
     outcome: str
     source: str
-    marks: Sequence[Mark] = ()
+    marks: Sequence[PlacedMark] = ()
 
     @classmethod
     def read(cls, folder: Path) -> ShardEpisode:
         """Load a piece."""
         values = _read_summary(folder)
         del values["stats"]
-        marks = [Mark(*mark) for mark in values.pop("marks", ())]
+        marks = [PlacedMark(*mark) for mark in values.pop("marks", ())]
         return cls(folder=folder, marks=marks, **values)
 
     def read_stats(self) -> dict[str, Stats]:
@@ -134,7 +134,7 @@ class PieceWriter:
         self.n += 1
 
     def close(
-        self, task: str, outcome: str, source: str, marks: Sequence[Mark] = ()
+        self, task: str, outcome: str, source: str, marks: Sequence[PlacedMark] = ()
     ) -> None:
         """Write the rest and the summary."""
         self._flush(is_last=True, is_success=outcome == "success")

@@ -37,7 +37,7 @@ FIELDS = (
 """Columns of the row files."""
 
 
-class Mark(NamedTuple):
+class PlacedMark(NamedTuple):
     """A mark at a frame of its piece."""
 
     frame: int
@@ -45,14 +45,14 @@ class Mark(NamedTuple):
     text: str
 
 
-def place_marks(notes: Sequence[Note], stamps: Sequence[int]) -> list[Mark]:
+def place_marks(notes: Sequence[Note], stamps: Sequence[int]) -> list[PlacedMark]:
     """Return the marks of a piece at its frames; ``stamps`` are theirs, [ns].
 
     A mark between two frames is at the later one, beyond the last at the last. Of
     subtasks before the first frame the last is at the first; earlier mistakes are of
     another piece.
     """
-    marks = list[Mark]()
+    marks = list[PlacedMark]()
     for note in sorted(notes):
         if not note.kind or not stamps:
             continue
@@ -62,12 +62,12 @@ def place_marks(notes: Sequence[Note], stamps: Sequence[int]) -> list[Mark]:
         frame = min(bisect.bisect_left(stamps, note.t_ns), len(stamps) - 1)
         if note.kind == SUBTASK:
             marks = [m for m in marks if (m.frame, m.kind) != (frame, SUBTASK)]
-        marks.append(Mark(frame, note.kind, note.text))
+        marks.append(PlacedMark(frame, note.kind, note.text))
     return marks
 
 
 def make_columns(
-    marks: Sequence[Mark], frames: Sequence[int], fps: float
+    marks: Sequence[PlacedMark], frames: Sequence[int], fps: float
 ) -> dict[str, pa.Array]:
     """Return the columns of some frames of a piece.
 

@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 
 from paprle.recording.notes import MISTAKE, SUBTASK, Note
 from paprle_lab.dataset.create import create
-from paprle_lab.dataset.marks import Mark, place_marks
+from paprle_lab.dataset.marks import PlacedMark, place_marks
 from paprle_lab.viewing.lerobot_list import LeRobotList
 
 STAMPS = [100, 200, 300, 400]
@@ -39,12 +39,12 @@ def read_rows(root):
 )
 def test_a_mark_is_at_the_next_frame(t_ns, frame):
     note = Note(t_ns, "slipped", MISTAKE)
-    assert place_marks([note], STAMPS) == [Mark(frame, MISTAKE, "slipped")]
+    assert place_marks([note], STAMPS) == [PlacedMark(frame, MISTAKE, "slipped")]
 
 
 def test_the_last_subtask_before_a_piece_holds_from_its_beginning():
     notes = [Note(10, "a", SUBTASK), Note(20, "b", SUBTASK), Note(30, "x", MISTAKE)]
-    assert place_marks(notes, STAMPS) == [Mark(0, SUBTASK, "b")]
+    assert place_marks(notes, STAMPS) == [PlacedMark(0, SUBTASK, "b")]
 
 
 def test_typed_notes_are_no_marks():
