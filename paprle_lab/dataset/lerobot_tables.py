@@ -7,17 +7,36 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import Vec
 
 INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 """Features of every data set."""
+
+_UNITS = tuple(
+    (re.compile(form), unit)
+    for form, unit in (
+        # spec: huggingface/lerobot, MotorNormMode: a gripper is 0 … 100; other joints
+        # are in degrees or, without use_degrees, −100 … 100 of their range
+        (r"gripper\.pos$", "%"),
+        (r"\.pos$", "° or %"),
+        # spec: huggingface/lerobot, LeKiwi and the processors of end-effectors
+        (r"(^|[._])[xy]\.vel$", "m/s"),
+        (r"(^|[._])theta\.vel$", "°/s"),
+        (r"(^|[._])ee\.[xyz]$", "m"),
+        (r"(^|[._])ee\.w[xyz]$", "rad"),
+    )
+)
+"""Units by the end of a dimension's name."""
 
 _LARGEST = 64 << 20  # [bytes] chosen: of info.json
 
@@ -160,3 +179,31 @@ def is_depth(feature: Mapping[str, Any]) -> bool:
     """Return whether an image feature holds depths."""
     info = feature.get("info") or feature.get("video_info") or {}
     return bool(info.get("is_depth_map") or info.get("video.is_depth_map"))
+
+
+def flatten_column(column: pa.ChunkedArray) -> Vec | None:
+    """Return a column as (N, n); None unless it holds numbers."""
+    try:
+        rows = column.combine_chunks().to_numpy(zero_copy_only=False)
+        if rows.dtype == object:
+            rows = np.stack([np.asarray(row, dtype=np.float64).ravel() for row in rows])
+        values: Vec = rows.astype(np.float64).reshape(len(column), -1)
+        return values
+    except (ValueError, TypeError, pa.ArrowException):
+        return None
+
+
+def name_dimensions(given: object, n: int) -> list[str]:
+    """Return n names of a list or mapping of lists."""
+    if isinstance(given, Mapping):
+        given = [
+            name for part in given.values() if isinstance(part, list) for name in part
+        ]
+    if isinstance(given, list) and len(given) == n:
+        return [str(name) for name in given]
+    return [str(k) for k in range(n)]
+
+
+def find_unit(name: str) -> str:
+    """Return the unit of a dimension as its name fixes it; may be empty."""
+    return next((unit for form, unit in _UNITS if form.search(name)), "")

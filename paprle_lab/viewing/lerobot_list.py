@@ -5,7 +5,6 @@ Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,9 @@ from paprle.recording.video.video_file import VideoFile
 from paprle_lab.dataset.lerobot_tables import (
     INDICES,
     find_file,
+    find_unit,
+    flatten_column,
+    name_dimensions,
     read_episodes,
     read_info,
     read_rows,
@@ -32,21 +34,6 @@ _PAIRED = {"action": "action", "observation.state": "state"}
 """Features drawn beside each other, by joint."""
 _MOST_DIMS = 64  # chosen: a hand and two arms; a flattened image is no signal
 _CAMERA = "observation.images."
-_UNITS = tuple(
-    (re.compile(form), unit)
-    for form, unit in (
-        # spec: huggingface/lerobot, MotorNormMode: a gripper is 0 … 100; other joints
-        # are in degrees or, without use_degrees, −100 … 100 of their range
-        (r"gripper\.pos$", "%"),
-        (r"\.pos$", "° or %"),
-        # spec: huggingface/lerobot, LeKiwi and the processors of end-effectors
-        (r"(^|[._])[xy]\.vel$", "m/s"),
-        (r"(^|[._])theta\.vel$", "°/s"),
-        (r"(^|[._])ee\.[xyz]$", "m"),
-        (r"(^|[._])ee\.w[xyz]$", "rad"),
-    )
-)
-"""Units by the end of a dimension's name."""
 
 
 class LeRobotList(RecordingList):
@@ -190,7 +177,7 @@ def _list_series(
         feature = features[key]
         if key in INDICES or feature["dtype"] in {"string", "image"}:
             continue
-        values = _flatten(table[key])
+        values = flatten_column(table[key])
         if values is None or values.shape[1] > _MOST_DIMS:
             continue
         names = name_dimensions(feature.get("names"), values.shape[1])
@@ -203,37 +190,10 @@ def _list_series(
                 yield Signal(key, shown, unit), values[:, k]
 
 
-def _flatten(column: pa.ChunkedArray) -> Vec | None:
-    try:
-        rows = column.combine_chunks().to_numpy(zero_copy_only=False)
-        if rows.dtype == object:
-            rows = np.stack([np.asarray(row, dtype=np.float64).ravel() for row in rows])
-        values: Vec = rows.astype(np.float64).reshape(len(column), -1)
-        return values
-    except (ValueError, TypeError, pa.ArrowException):
-        return None
-
-
-def name_dimensions(given: object, n: int) -> list[str]:
-    """Return n names of a list or mapping of lists."""
-    if isinstance(given, Mapping):
-        given = [
-            name for part in given.values() if isinstance(part, list) for name in part
-        ]
-    if isinstance(given, list) and len(given) == n:
-        return [str(name) for name in given]
-    return [str(k) for k in range(n)]
-
-
-def find_unit(name: str) -> str:
-    """Return the unit of a dimension as its name fixes it; may be empty."""
-    return next((unit for form, unit in _UNITS if form.search(name)), "")
-
-
 def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:
     for key, text in (("next.success", "success"), ("next.done", "done")):
         if key in table.column_names:
-            rows = _flatten(table[key])
+            rows = flatten_column(table[key])
             if rows is not None and rows.any():
                 yield Mark(float(t[int(np.argmax(rows[:, 0] > 0))]), "event", text)
     for told in _list_told(table, PERSISTENT)[:1]:

@@ -1,0 +1,172 @@
+"""Measures of an episode; None where one cannot be known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.signal import savgol_filter
+
+from paprle.contracts.types import Vec
+from paprle.robot.arrays import Bools
+from paprle_lab.scoring.faults import measure_stuck
+from paprle_lab.scoring.figures import RUGGED, Usual
+from paprle_lab.scoring.series import Series
+
+_WINDOW = 0.2  # [s] chosen: a hand shakes below 5 Hz when it guides an arm
+_CUBIC = 3  # a jerk needs as much
+_LOOK_BACK = 0.25  # [s] chosen: counts of an encoder are no motion
+_SLOW = 0.02  # [ranges/s] chosen: 0.03 rad/s of a joint that moves by 1.5 rad
+_STRIDE = 0.2  # [s] chosen: a path is measured by its bends, not by noise
+_FEWEST = 3  # chosen: episodes of a task that have a usual path
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Measures of an episode; None: unknown.
+
+    Attributes:
+        seconds: Length, [s].
+        jerk: Frequency of a sine with as much jerk for its speed, [Hz].
+        dead: Share of the driven time in which nothing moves.
+        detour: Path of the action over the median path of its task.
+        clutches: Per minute, [1/min].
+        gate_held: Share of the engaged time in which the gate held back.
+        losses: Of the device's tracking, per minute, [1/min].
+        frozen: Share of the worst camera's images that stay the same in motion.
+        missing: Share of the worst camera's images that are not there.
+        success: As it was labelled.
+    """
+
+    seconds: float
+    jerk: float | None = None
+    dead: float | None = None
+    detour: float | None = None
+    clutches: float | None = None
+    gate_held: float | None = None
+    losses: float | None = None
+    frozen: float | None = None
+    missing: float | None = None
+    success: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measures of an episode beside figures that they are made of.
+
+    Attributes:
+        path: Length of the action's path, [ranges]; None: unknown.
+        stuck: Longest stretch of one image in motion by camera, [s].
+    """
+
+    measures: Measures
+    path: float | None
+    stuck: Mapping[str, float]
+
+
+def measure(series: Series, usual: Usual) -> Measured:
+    """Return an episode's measures, but for its detour."""
+    minutes = series.seconds / 60.0
+    facts = series.facts
+    name = "action" if "action" in series.tracks else "state"
+    jerk = dead = path = None
+    if name in series.tracks:
+        x = _normalise(series, name, usual)
+        jerk = measure_jerk(x, series.rate)
+        path = measure_path(x, series.rate)
+        first = next(iter(series.tracks))
+        dead = measure_dead(
+            _normalise(series, first, usual), series.rate, series.driven
+        )
+    looks = {k: measure_stuck(series, one, usual) for k, one in series.cameras.items()}
+    missing = [c.missing for c in series.cameras.values() if c.missing is not None]
+    has_looks = any(len(one.t) > 1 for one in series.cameras.values())
+    measures = Measures(
+        seconds=series.seconds,
+        jerk=jerk,
+        dead=dead,
+        clutches=None if facts.clutches is None else facts.clutches / minutes,
+        gate_held=facts.gate_held,
+        losses=None if facts.losses is None else facts.losses / minutes,
+        frozen=max(share for share, _ in looks.values()) if has_looks else None,
+        missing=max(missing, default=None),
+        success={"success": True, "failure": False}.get(series.outcome),
+    )
+    return Measured(measures, path, {k: longest for k, (_, longest) in looks.items()})
+
+
+def _normalise(series: Series, name: str, usual: Usual) -> Vec:
+    """Return the columns that move in the set, over their usual range, (N, m)."""
+    span = usual.span[name]
+    moves = span > 0.0
+    return np.asarray(series.tracks[name].values[:, moves] / span[moves])
+
+
+def measure_jerk(x: Vec, rate: float) -> float | None:
+    """Return the smoothness of a motion (N, n), [Hz]; rate: [Hz].
+
+    The rms jerk over the rms speed, as the frequency of a sine with that ratio:
+    √(jerk / speed) / 2π. Neither the length of a motion nor its duration changes it, as
+    N. Hogan and D. Sternad ask of a measure ("Sensitivity of smoothness measures to
+    movement duration, amplitude, and arrests", J. Motor Behavior 41(6), 2009). The
+    median over columns: a gripper that snaps is no shaking hand. Derivatives are those
+    of cubics over 0.2 s, at least 5 rows.
+    """
+    window = max(5, int(_WINDOW * rate) // 2 * 2 + 1)
+    if len(x) <= window or not x.shape[1]:
+        return None
+    speed, jerk = (
+        savgol_filter(x, window, _CUBIC, deriv=order, delta=1.0 / rate, axis=0)
+        for order in (1, 3)
+    )
+    variance = x.var(axis=0)
+    ruggedness = (np.diff(x, axis=0) ** 2).mean(axis=0) / np.where(
+        variance > 0, variance, 1
+    )
+    power = (speed**2).mean(axis=0)
+    is_known = (power > 0.0) & (ruggedness < RUGGED) & (variance > 0.0)
+    if not is_known.any():
+        return None
+    ratio = (jerk[:, is_known] ** 2).mean(axis=0) / power[is_known]
+    return float(np.median(ratio**0.25) / (2.0 * np.pi))
+
+
+def measure_path(x: Vec, rate: float) -> float | None:
+    """Return the length of a path (N, n), in its unit."""
+    if not x.shape[1]:
+        return None
+    bends = x[:: max(1, round(_STRIDE * rate))]
+    return float(np.sqrt((np.diff(bends, axis=0) ** 2).sum(axis=1)).sum())
+
+
+def measure_dead(x: Vec, rate: float, driven: Bools) -> float | None:
+    """Return the share of driven rows in which nothing moves; x: (N, n), [ranges]."""
+    n = max(1, round(_LOOK_BACK * rate))
+    if len(x) <= n or not driven[n:].any():
+        return None
+    if not x.shape[1]:
+        return 1.0
+    speed = np.abs(x[n:] - x[:-n]).max(axis=1) * rate / n
+    return float((speed[driven[n:]] < _SLOW).mean())
+
+
+def find_detours(
+    tasks: Sequence[str], paths: Sequence[float | None]
+) -> list[float | None]:
+    """Return each path over the median of its task; None: fewer than three."""
+    known = dict[str, list[float]]()
+    for task, path in zip(tasks, paths, strict=True):
+        if path is not None and path > 0.0:
+            known.setdefault(task, []).append(path)
+    return [
+        path / float(np.median(known[task]))
+        if path is not None and len(known.get(task, ())) >= _FEWEST
+        else None
+        for task, path in zip(tasks, paths, strict=True)
+    ]
