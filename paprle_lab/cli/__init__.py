@@ -13,6 +13,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "dataset_edit:EDIT",
         "edit a data set of anybody: delete, trim, merge, split",
     ),
+    "dataset-score": (
+        "dataset_score:SCORE",
+        "score and rank episodes, find faults of a data set or of recordings",
+    ),
     "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),

@@ -18,6 +18,8 @@ from paprle.hosts.plan import make_robot
 from paprle.observation.live import Observations, PolicyActions
 from paprle_lab.dataset.check import check
 from paprle_lab.dataset.create import create
+from paprle_lab.dataset.episodes import Selection
+from paprle_lab.scoring.scoring import find_refused
 from paprle_lab.trials.labels import find_by_layout, write_index
 from paprle_lab.trials.schema import check_set, index_trials
 
@@ -45,6 +47,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="create: frames that no leader drove, too: alignment, pauses",
     )
     parser.add_argument(
+        "--min-score",
+        type=float,
+        help="create: leave out recordings below this score of `dataset score`",
+    )
+    parser.add_argument(
         "--schema", choices=("arbot",), help="check: of a set of logs, ARBot's"
     )
     parser.add_argument(
@@ -70,18 +77,29 @@ def _run(args: argparse.Namespace) -> int:
             f"dataset create: expected --fps 1 … {_FASTEST}, got {args.fps}"
         )
     with SlowWork("reading recordings") as work:
+        refused = _find_refused(args, work)
         report = create(
             args.places,
             args.out,
             args.format,
             fps=args.fps,
-            keep_undriven=args.keep_undriven,
+            selection=Selection(args.keep_undriven, refused),
             work=work,
         )
     for line in report.lines():
         say(line)
     say(f"data set: {args.out}")
     return 0 if report.n_episodes else 1
+
+
+def _find_refused(args: argparse.Namespace, work: SlowWork) -> dict[Path, str]:
+    if args.min_score is None:
+        return {}
+    if not 0.0 <= args.min_score <= 100.0:
+        raise ConfigError(
+            f"dataset create: expected --min-score 0 … 100, got {args.min_score:g}"
+        )
+    return find_refused(args.places, args.min_score, work)
 
 
 def _list_columns(words: Sequence[str]) -> dict[str, Any]:
@@ -134,7 +152,8 @@ create writes LeRobot v3.0 (`--format lerobot`) or ALOHA's HDF5 (`--format hdf5`
 episodes that were kept, at one rate, and reports what was interpolated, held or
 dropped. Frames that no leader drove (alignment, pauses) are left out unless
 --keep-undriven is given. A stopped run is resumed; later episodes are added to an
-existing data set.
+existing data set. --min-score leaves out recordings below a score, with the reason
+(`paprle dataset score OUT`).
 columns prints names of joints, coordinates of objects and sizes of images as JSON
 (follower=… env=…).
 check prints the share of each episode's frames that a leader drove, and reports frozen

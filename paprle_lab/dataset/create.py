@@ -27,10 +27,12 @@ from paprle.recording.header import robot_from_dict
 from paprle.recording.reading import Reading
 from paprle_lab.dataset.common import Common, DatasetFormat, Format
 from paprle_lab.dataset.episodes import (
+    ALL,
     EpisodeChoice,
     LeftOut,
     RecordingProgress,
     Robot,
+    Selection,
     SourceRecording,
     choose,
     choose_rate,
@@ -61,13 +63,12 @@ def create(
     form: Format,
     *,
     fps: int | None = None,
-    keep_undriven: bool = False,
+    selection: Selection = ALL,
     work: Work = UNSEEN,
 ) -> DatasetReport:
     """Create or extend a data set.
 
-    ``fps`` [Hz] is by default the slowest camera's, or 30; ``keep_undriven`` keeps
-    frames without a leader.
+    ``fps`` [Hz] is by default the slowest camera's, or 30.
 
     Returns:
         The report.
@@ -77,15 +78,15 @@ def create(
         MissingDependency: If a package is missing.
     """
     load = _load_target(form)
-    choice = choose(find_recordings(places))
-    if choice.robot is None:
+    choice = _refuse(choose(find_recordings(places)), selection.refused)
+    if choice.robot is None or not choice.sources:
         reasons = "; ".join(f"{path.name}: {why}" for path, why, _ in choice.left_out)
         raise ConfigError(
             f"dataset: expected an episode that was kept, got none: {reasons}"
         )
     with _hold(out) as stage:
         common = _find_common(choice, choice.robot, stage.own, form, fps)
-        common = replace(common, keep_undriven=keep_undriven)
+        common = replace(common, keep_undriven=selection.keep_undriven)
         _check_undriven(common, stage.own)
         report = DatasetReport(common.fps)
         target = load(stage.root, common)
@@ -118,6 +119,19 @@ def create(
         (meta / "report.txt").write_text(lines + "\n", encoding="utf-8")
         stage.finish_meta(meta)
     return report
+
+
+def _refuse(choice: EpisodeChoice, refused: Mapping[Path, str]) -> EpisodeChoice:
+    left_out = [
+        LeftOut(one.path, refused[one.path], one.sha256)
+        for one in choice.sources
+        if one.path in refused
+    ]
+    return replace(
+        choice,
+        sources=tuple(one for one in choice.sources if one.path not in refused),
+        left_out=(*choice.left_out, *left_out),
+    )
 
 
 def _load_target(form: Format) -> Callable[[Path, Common], DatasetFormat]:

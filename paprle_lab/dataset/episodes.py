@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +68,23 @@ class RecordingProgress:
         all_s = sum(source.duration for source in self.sources)
         done = min(self._before_s + seconds, all_s)
         self.work.count(done, all_s, "s of recordings")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Recordings and frames that become part of a data set.
+
+    Attributes:
+        keep_undriven: Frames without a leader, too.
+        refused: Recordings to leave out, with the reason.
+    """
+
+    keep_undriven: bool = False
+    refused: Mapping[Path, str] = field(default_factory=dict)
+
+
+ALL = Selection()
+"""All recordings that were kept, without frames that no leader drove."""
 
 
 class Robot(NamedTuple):

@@ -17,6 +17,7 @@ _IDLE = 0.05  # chosen: of the set's usual range; less is a robot at rest
 _JUMP = 10.0  # chosen: times the usual step
 _JUMP_SPAN = 0.03  # chosen: of the range; smaller jumps spoil nothing
 _AS_LARGE = 1.5  # chosen: times the largest other step; a gripper that snaps has none
+_LARGER = 3.0  # chosen: or so much larger than any other; at 10 Hz all steps are large
 _ALIKE = 1e-3  # chosen: of the range; no person repeats a motion as exactly
 STILL = 1.5  # [of 255] chosen: below it the cells of two images differ by coding alone
 _STUCK = 1.0  # [s] chosen: a camera of 1 Hz is none
@@ -62,10 +63,9 @@ def find_jump(k: int, one: Figures, usual: Usual) -> Iterator[Fault]:
         others = np.maximum(track.largest, usual.largest[name])
         ratio = np.where(step > 0.0, track.first / np.where(step > 0.0, step, 1.0), 0.0)
         is_jump = (
-            (ratio > _JUMP)
-            & (track.first > _JUMP_SPAN * span)
-            & (track.first > _AS_LARGE * others)
-        )
+            ((ratio > _JUMP) & (track.first > _AS_LARGE * others))
+            | (track.first > _LARGER * others)
+        ) & (track.first > _JUMP_SPAN * span)
         if is_jump.any():
             j = int(np.where(is_jump, ratio, 0.0).argmax())
             text = (

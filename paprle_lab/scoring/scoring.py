@@ -30,8 +30,9 @@ from paprle_lab.scoring.unit_faults import find_units
 
 
 class ScoredEpisode(NamedTuple):
-    """An episode with its score."""
+    """An episode with its score; ``number`` is that of the spool."""
 
+    number: int
     name: str
     path: Path
     task: str
@@ -96,6 +97,24 @@ def score_places(
     return scored
 
 
+def find_refused(
+    places: Sequence[Path], least: float, work: Work = UNSEEN
+) -> dict[Path, str]:
+    """Return the recordings whose score is below ``least``, with score and reason.
+
+    Raises:
+        ConfigError: If there is nothing to score.
+    """
+    with Spool() as spool:
+        scored = score_places(places, spool, work=work)
+    return {
+        one.path: f"its score of {one.points.score:.0f} is below {least:g}: "
+        + "; ".join(one.points.reasons)
+        for one in scored.episodes
+        if one.points.score < least
+    }
+
+
 def is_lerobot(place: Path) -> bool:
     """Return whether a folder is a LeRobot data set."""
     return (place / "meta" / "info.json").is_file()
@@ -120,10 +139,11 @@ def score(episodes: Iterable[Series], scored: ScoredSet, spool: Spool) -> None:
         return
     usual = find_usual(figures)
     measured = [measure(series, usual) for series in spool]
-    faults = _drop_idle([*clocks, *_find_faults(figures, usual, rates)])
+    faults = [*clocks, *_find_faults(figures, usual, rates)]
     for k, one in enumerate(measured):
         for camera, longest in one.stuck.items():
             faults += find_stuck(k, camera, longest)
+    faults = _drop_consequences(faults)
     scored.faults = [fault for fault in faults if fault.episode == WHOLE]
     scored.episodes = _rank(spool, measured, faults)
 
@@ -142,10 +162,16 @@ def _find_faults(
     yield from find_speeds(figures)
 
 
-def _drop_idle(faults: Sequence[Fault]) -> list[Fault]:
-    """Drop other faults of motion of episodes without motion."""
+def _drop_consequences(faults: Sequence[Fault]) -> list[Fault]:
+    """Drop faults that follow from no motion, or from motion in another unit."""
     idle = {fault.episode for fault in faults if fault.kind == "idle"}
-    return [f for f in faults if f.kind == "idle" or f.episode not in idle]
+    scaled = {fault.episode for fault in faults if fault.kind == "unit"}
+    return [
+        fault
+        for fault in faults
+        if (fault.kind == "idle" or fault.episode not in idle)
+        and (fault.kind != "camera" or fault.episode not in scaled)
+    ]
 
 
 def _rank(
@@ -161,6 +187,6 @@ def _rank(
         measures = replace(one.measures, detour=detour)
         points = compute_points(measures, own)
         episodes.append(
-            ScoredEpisode(head.name, head.path, head.task, measures, own, points)
+            ScoredEpisode(k, head.name, head.path, head.task, measures, own, points)
         )
     return sorted(episodes, key=lambda one: -one.points.score)

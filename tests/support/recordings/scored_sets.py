@@ -104,7 +104,7 @@ def _make_episode(kind, number, homes, goals, rng):
         driven=np.ones(len(t), np.bool_),
         clock=t.copy(),
         frames=np.arange(len(t), dtype=float),
-        cameras={"top": see(action, t, rng)},
+        cameras={"top": see(state if kind.states else action, t, rng)},
     )
 
 
