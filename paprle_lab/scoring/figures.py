@@ -18,6 +18,10 @@ POINTS = 50  # chosen: of a motion, for comparing
 RUGGED = 1.2  # chosen: of 2 for white noise; a motion at 10 Hz has at most 0.5
 _LOW, _HIGH = 1.0, 99.0  # [%] chosen: a single bad row is no range
 _IN_MOTION = 0.05  # chosen: of the largest step; smaller ones are noise in a pause
+_OFTEN = 0.25  # chosen: of the episodes; a column that moves in fewer is a rare one
+_RARE = (
+    0.1  # chosen: of the usual columns' range; a rare column that moves less is noise
+)
 
 
 class TrackFigures(NamedTuple):
@@ -176,11 +180,14 @@ def _take_median(rows: Sequence[Vec], *, is_moving: bool = False) -> Vec:
     table = np.array(rows)
     if not is_moving:
         return np.asarray(np.median(table, axis=0))
-    # of the episodes in which a column moves, where it does in a quarter of them
-    is_usual = (table > 0.0).mean(axis=0) >= 0.25
+    # of the episodes in which a column moves; where these are few, it may be noise
+    share = (table > 0.0).mean(axis=0)
     known = np.where(table > 0.0, table, np.nan)
-    known[:, ~is_usual] = 0.0
-    return np.asarray(np.nanmedian(known, axis=0))
+    known[:, share == 0.0] = 0.0
+    spans = np.nanmedian(known, axis=0)
+    usual = spans[share >= _OFTEN]
+    least = _RARE * float(np.median(usual)) if len(usual) else 0.0
+    return np.asarray(np.where((share >= _OFTEN) | (spans >= least), spans, 0.0))
 
 
 def list_joints(names: Sequence[str]) -> Bools:

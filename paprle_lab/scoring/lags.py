@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.contracts.types import Vec
+from paprle.robot.arrays import Bools
 
 MOST = 0.6  # [s] chosen: shifts farther than this correlate by chance
 _CLEAR = 0.5  # chosen: below it two motions are not of each other
 _AS_GOOD = 0.97  # chosen: of the best; of a periodic motion the nearest shift counts
 _USUAL = 0.1  # [s] chosen: of a follower; nearest to it
 _FOLLOWS = 0.8  # chosen: correlation of a column whose ratio is known
+_IN_PLACE = 0.7  # chosen: below it the action is a velocity, a force, or another pose
 _LONGEST = 20_000  # chosen: rows; more add time alone
 
 
@@ -33,29 +35,42 @@ class Following(NamedTuple):
 def measure_following(action: Vec, state: Vec, rate: float) -> Following:
     """Return how the state follows the action, both (N, n); rate: [Hz].
 
-    All columns count alike. The lag is between rows, by a parabola.
+    All columns count alike. The lag is between rows, by a parabola. The first row is
+    left out, which may be a jump.
     """
-    a, s = (np.diff(_smooth(x[:_LONGEST]), axis=0) for x in (action, state))
-    most = int(np.ceil(MOST * rate))
-    unknown = Following(None, 0.0, np.full(action.shape[1], np.nan))
-    if len(a) < 4 * most:
-        return unknown
-    a, s = a - a.mean(axis=0), s - s.mean(axis=0)
-    moves = (a.std(axis=0) > 0.0) & (s.std(axis=0) > 0.0)
-    if not moves.any():
-        return unknown
-    x, y = a[:, moves] / a[:, moves].std(axis=0), s[:, moves] / s[:, moves].std(axis=0)
+    action, state = action[1:_LONGEST], state[1:_LONGEST]
+    a, s = (np.diff(_smooth(x), axis=0) for x in (action, state))
+    ratios = np.full(action.shape[1], np.nan)
+    found = _find_lag(a, s, int(np.ceil(MOST * rate)))
+    if found is None:
+        return Following(None, 0.0, ratios)
+    lag, part, likeness = found
+    moves = _find_moving(a, s)
+    if _compare_places(action[:, moves], state[:, moves], lag) < _IN_PLACE:
+        return Following(None, likeness, ratios)
+    ratios[moves] = _find_ratios(a[:, moves], s[:, moves], lag)
+    if likeness < _CLEAR:
+        return Following(None, likeness, ratios)
+    return Following((lag + part) / rate, likeness, ratios)
+
+
+def _find_lag(a: Vec, s: Vec, most: int) -> tuple[int, float, float] | None:
+    """Return the lag of velocities in rows, its part of a row, and the correlation."""
+    moves = _find_moving(a, s)
+    if len(a) < 4 * most or not moves.any():
+        return None
+    x, y = ((v - v.mean(axis=0))[:, moves] for v in (a, s))
+    x, y = x / x.std(axis=0), y / y.std(axis=0)
     lags = np.arange(-most, most + 1)
     likeness = np.array([_correlate(x, y, int(lag)) for lag in lags])
-    k = _find_peak(likeness, lags / rate)
+    k = _find_peak(likeness, lags * MOST / most)
     if k is None:
-        return unknown
-    ratios = np.full(action.shape[1], np.nan)
-    ratios[moves] = _find_ratios(a[:, moves], s[:, moves], int(lags[k]))
-    if likeness[k] < _CLEAR:
-        return Following(None, float(likeness[k]), ratios)
-    lag = (lags[k] + _find_vertex(likeness[k - 1 : k + 2])) / rate
-    return Following(float(lag), float(likeness[k]), ratios)
+        return None
+    return int(lags[k]), _find_vertex(likeness[k - 1 : k + 2]), float(likeness[k])
+
+
+def _find_moving(a: Vec, s: Vec) -> Bools:
+    return np.asarray((a.std(axis=0) > 0.0) & (s.std(axis=0) > 0.0), dtype=np.bool_)
 
 
 def _smooth(x: Vec) -> Vec:
@@ -72,6 +87,14 @@ def _correlate(x: Vec, y: Vec, lag: int) -> float:
     x, y = _cut(x, y, lag)
     norm = np.sqrt((x**2).sum() * (y**2).sum())
     return float((x * y).sum() / norm) if norm > 0.0 else 0.0
+
+
+def _compare_places(action: Vec, state: Vec, lag: int) -> float:
+    """Return the median correlation of columns: an action may be no position."""
+    a, s = _cut(action, state, lag)
+    a, s = a - a.mean(axis=0), s - s.mean(axis=0)
+    norm = np.sqrt((a**2).sum(axis=0) * (s**2).sum(axis=0))
+    return float(np.median((a * s).sum(axis=0) / np.where(norm > 0.0, norm, 1.0)))
 
 
 def _find_peak(likeness: Vec, lags: Vec) -> int | None:

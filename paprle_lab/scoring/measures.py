@@ -17,6 +17,7 @@ from paprle_lab.scoring.series import Series
 
 _WINDOW = 0.2  # [s] chosen: a hand shakes below 5 Hz when it guides an arm
 _CUBIC = 3  # a jerk needs as much
+_AT_REST = 0.05  # [ranges] chosen: a column that moves less has noise alone
 _LOOK_BACK = 0.25  # [s] chosen: counts of an encoder are no motion
 _SLOW = 0.02  # [ranges/s] chosen: 0.03 rad/s of a joint that moves by 1.5 rad
 _STRIDE = 0.2  # [s] chosen: a path is measured by its bends, not by noise
@@ -109,14 +110,15 @@ def _normalise(series: Series, name: str, usual: Usual) -> Vec:
 
 
 def measure_jerk(x: Vec, rate: float) -> float | None:
-    """Return the smoothness of a motion (N, n), [Hz]; rate: [Hz].
+    """Return the smoothness of a motion (N, n) [ranges], [Hz]; rate: [Hz].
 
     The rms jerk over the rms speed, as the frequency of a sine with that ratio:
     √(jerk / speed) / 2π. Neither the length of a motion nor its duration changes it, as
     N. Hogan and D. Sternad ask of a measure ("Sensitivity of smoothness measures to
     movement duration, amplitude, and arrests", J. Motor Behavior 41(6), 2009). The
-    median over columns: a gripper that snaps is no shaking hand. Derivatives are those
-    of cubics over 0.2 s, at least 5 rows.
+    third quartile over columns: a gripper that snaps is no shaking hand, and a joint
+    that turns evenly hides none. Derivatives are those of cubics over 0.2 s, at least 5
+    rows.
     """
     window = max(5, int(_WINDOW * rate) // 2 * 2 + 1)
     if len(x) <= window or not x.shape[1]:
@@ -130,11 +132,12 @@ def measure_jerk(x: Vec, rate: float) -> float | None:
         variance > 0, variance, 1
     )
     power = (speed**2).mean(axis=0)
-    is_known = (power > 0.0) & (ruggedness < RUGGED) & (variance > 0.0)
+    moves = np.ptp(x, axis=0) > _AT_REST
+    is_known = (power > 0.0) & (ruggedness < RUGGED) & moves
     if not is_known.any():
         return None
     ratio = (jerk[:, is_known] ** 2).mean(axis=0) / power[is_known]
-    return float(np.median(ratio**0.25) / (2.0 * np.pi))
+    return float(np.percentile(ratio, 75.0) ** 0.25 / (2.0 * np.pi))
 
 
 def measure_path(x: Vec, rate: float) -> float | None:

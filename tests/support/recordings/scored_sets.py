@@ -50,6 +50,20 @@ KINDS = (
     Kind("pair in degrees", 12, arms=2, unit=DEG, fps=30, gripper=100.0, lag=0.08),
 )
 
+HELD_OUT = (
+    Kind("six in degrees at 12 Hz", 6, unit=DEG, fps=12, gripper=100.0, lag=0.18),
+    Kind("seven unnamed at 40 Hz", 7, fps=40, named=False, noise=5e-4, lag=0.06),
+    Kind("pair at 10 Hz", 14, arms=2, fps=10, lag=0.1, pauses=0.2),
+    Kind("pair in degrees at 50 Hz", 14, arms=2, unit=DEG, fps=50, gripper=100.0),
+    Kind("led by hand", 7, fps=30, lag=0.0, noise=3e-4),
+    Kind("slow follower", 6, fps=20, lag=0.35, pauses=0.3, gripper=0.05),
+    Kind("coarse encoders", 6, unit=DEG, fps=30, counts=1024, noise=0.004, gripper=1.0),
+    Kind("switched gripper", 8, fps=50, snaps=True, gripper=255.0, lag=0.08),
+    Kind("pair of unnamed degrees", 12, arms=2, unit=DEG, fps=25, named=False),
+    Kind("states as actions", 7, fps=15, lag=1 / 15, tremor=0.0, noise=0.002),
+)
+"""Kinds that no bound was chosen by."""
+
 
 def name_columns(kind):
     if not kind.named:
