@@ -207,3 +207,16 @@ def name_dimensions(given: object, n: int) -> list[str]:
 def find_unit(name: str) -> str:
     """Return the unit of a dimension as its name fixes it; may be empty."""
     return next((unit for form, unit in _UNITS if form.search(name)), "")
+
+
+def find_size(feature: Mapping[str, Any]) -> tuple[int, int]:
+    """Return height and width of an image feature, [px].
+
+    Raises:
+        RecordingError: If its shape is none of an image.
+    """
+    try:
+        a, b, c = (int(side) for side in feature["shape"])
+    except (LookupError, TypeError, ValueError) as err:
+        raise RecordingError(f"image: expected a shape of three, got {err!r}") from err
+    return (b, c) if a in {1, 3} else (a, b)

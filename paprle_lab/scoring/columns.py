@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paprle_lab.scoring.series import Series
+from paprle_lab.scoring.series import EpisodeSeries
 
 Pairs = list[tuple[int, int]]
 
@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"(\D*)(\d+)")
 _HALVES = frozenset({12, 14, 16})  # chosen: two arms of 5 … 7 joints and a gripper each
 
 
-def pair_tracks(series: Series) -> Pairs:
+def pair_tracks(series: EpisodeSeries) -> Pairs:
     """Return columns (action, state) of the same name, or of the same place."""
     action, state = series.action.names, series.state.names
     if are_named(action) and are_named(state):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle_lab.scoring.figures import Figures, TrackFigures, Usual
-from paprle_lab.scoring.series import Glimpses, Series
+from paprle_lab.scoring.series import EpisodeSeries, Glimpses
 
 WHOLE = -1
 """Episode of a fault of the whole set."""
@@ -126,7 +126,7 @@ def find_shifts(figures: Sequence[Figures], rates: Sequence[float]) -> Iterator[
 
 
 def measure_stuck(
-    series: Series, glimpses: Glimpses, usual: Usual
+    series: EpisodeSeries, glimpses: Glimpses, usual: Usual
 ) -> tuple[float, float]:
     """Return the share of a camera's images stuck in motion, and the longest stretch.
 

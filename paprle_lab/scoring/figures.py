@@ -11,8 +11,8 @@ import numpy as np
 from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bools
 from paprle_lab.scoring.columns import Pairs, is_gripper, pair_sides, pair_tracks
-from paprle_lab.scoring.lags import Following, measure_following
-from paprle_lab.scoring.series import Series, Track
+from paprle_lab.scoring.lags import ActionFollowing, measure_following
+from paprle_lab.scoring.series import EpisodeSeries, Track
 
 POINTS = 50  # chosen: of a motion, for comparing
 RUGGED = 1.2  # chosen: of 2 for white noise; a motion at 10 Hz has at most 0.5
@@ -74,11 +74,11 @@ class Figures:
     tracks: Mapping[str, TrackFigures]
     sides: Mapping[str, Pairs]
     pairs: Pairs
-    following: Following | None
-    crossed: Following | None
+    following: ActionFollowing | None
+    crossed: ActionFollowing | None
 
 
-def measure_figures(series: Series) -> Figures:
+def measure_figures(series: EpisodeSeries) -> Figures:
     """Return an episode's figures."""
     pairs = pair_tracks(series)
     following = crossed = None

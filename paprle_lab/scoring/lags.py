@@ -18,7 +18,7 @@ _IN_PLACE = 0.7  # chosen: below it the action is a velocity, a force, or anothe
 _LONGEST = 20_000  # chosen: rows; more add time alone
 
 
-class Following(NamedTuple):
+class ActionFollowing(NamedTuple):
     """State against action.
 
     Attributes:
@@ -32,7 +32,7 @@ class Following(NamedTuple):
     ratios: Vec
 
 
-def measure_following(action: Vec, state: Vec, rate: float) -> Following:
+def measure_following(action: Vec, state: Vec, rate: float) -> ActionFollowing:
     """Return how the state follows the action, both (N, n); rate: [Hz].
 
     All columns count alike. The lag is between rows, by a parabola. The first row is
@@ -43,15 +43,15 @@ def measure_following(action: Vec, state: Vec, rate: float) -> Following:
     ratios = np.full(action.shape[1], np.nan)
     found = _find_lag(a, s, int(np.ceil(MOST * rate)))
     if found is None:
-        return Following(None, 0.0, ratios)
+        return ActionFollowing(None, 0.0, ratios)
     lag, part, likeness = found
     moves = _find_moving(a, s)
     if _compare_places(action[:, moves], state[:, moves], lag) < _IN_PLACE:
-        return Following(None, likeness, ratios)
+        return ActionFollowing(None, likeness, ratios)
     ratios[moves] = _find_ratios(a[:, moves], s[:, moves], lag)
     if likeness < _CLEAR:
-        return Following(None, likeness, ratios)
-    return Following((lag + part) / rate, likeness, ratios)
+        return ActionFollowing(None, likeness, ratios)
+    return ActionFollowing((lag + part) / rate, likeness, ratios)
 
 
 def _find_lag(a: Vec, s: Vec, most: int) -> tuple[int, float, float] | None:

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.signal import savgol_filter
 
 from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bools
 from paprle_lab.scoring.faults import measure_stuck
 from paprle_lab.scoring.figures import RUGGED, Usual
-from paprle_lab.scoring.series import Series
+from paprle_lab.scoring.series import EpisodeSeries
 
 _WINDOW = 0.2  # [s] chosen: a hand shakes below 5 Hz when it guides an arm
 _CUBIC = 3  # a jerk needs as much
@@ -58,7 +57,7 @@ class Measures:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredEpisode:
     """Measures of an episode beside figures that they are made of.
 
     Attributes:
@@ -71,7 +70,7 @@ class Measured:
     stuck: Mapping[str, float]
 
 
-def measure(series: Series, usual: Usual) -> Measured:
+def measure(series: EpisodeSeries, usual: Usual) -> MeasuredEpisode:
     """Return an episode's measures, but for its detour."""
     minutes = series.seconds / 60.0
     facts = series.facts
@@ -99,10 +98,12 @@ def measure(series: Series, usual: Usual) -> Measured:
         missing=max(missing, default=None),
         success={"success": True, "failure": False}.get(series.outcome),
     )
-    return Measured(measures, path, {k: longest for k, (_, longest) in looks.items()})
+    return MeasuredEpisode(
+        measures, path, {k: longest for k, (_, longest) in looks.items()}
+    )
 
 
-def _normalise(series: Series, name: str, usual: Usual) -> Vec:
+def _normalise(series: EpisodeSeries, name: str, usual: Usual) -> Vec:
     """Return the columns that move in the set, over their usual range, (N, m)."""
     span = usual.span[name]
     moves = span > 0.0
@@ -123,10 +124,7 @@ def measure_jerk(x: Vec, rate: float) -> float | None:
     window = max(5, int(_WINDOW * rate) // 2 * 2 + 1)
     if len(x) <= window or not x.shape[1]:
         return None
-    speed, jerk = (
-        savgol_filter(x, window, _CUBIC, deriv=order, delta=1.0 / rate, axis=0)
-        for order in (1, 3)
-    )
+    speed, jerk = _derive(x, window, 1.0 / rate)
     variance = x.var(axis=0)
     ruggedness = (np.diff(x, axis=0) ** 2).mean(axis=0) / np.where(
         variance > 0, variance, 1
@@ -138,6 +136,15 @@ def measure_jerk(x: Vec, rate: float) -> float | None:
         return None
     ratio = (jerk[:, is_known] ** 2).mean(axis=0) / power[is_known]
     return float(np.percentile(ratio, 75.0) ** 0.25 / (2.0 * np.pi))
+
+
+def _derive(x: Vec, window: int, dt: float) -> tuple[Vec, Vec]:
+    """Return first and third derivatives of the cubic about each row, (N - w + 1, n)."""
+    # A. Savitzky and M. Golay, Analytical Chemistry 36(8), 1964
+    t = (np.arange(window) - window // 2) * dt
+    weights = np.linalg.pinv(np.vander(t, _CUBIC + 1, increasing=True))
+    rows = np.lib.stride_tricks.sliding_window_view(x, window, axis=0)
+    return np.asarray(rows @ weights[1]), np.asarray(6.0 * (rows @ weights[3]))
 
 
 def measure_path(x: Vec, rate: float) -> float | None:

@@ -22,7 +22,7 @@ from paprle_lab.evaluation.reporting.plots import (
 )
 from paprle_lab.scoring.points import RULES
 from paprle_lab.scoring.scoring import ScoredEpisode, ScoredSet
-from paprle_lab.scoring.series import Series
+from paprle_lab.scoring.series import EpisodeSeries
 from paprle_lab.scoring.spool import Spool
 
 Drawn = tuple[str, str, bytes]
@@ -94,7 +94,7 @@ def _name_episodes(axes: mpl.axes.Axes, episodes: list[ScoredEpisode]) -> None:
         axes.set_xlabel("rank")
 
 
-def _draw_motion(series: Series) -> bytes:
+def _draw_motion(series: EpisodeSeries) -> bytes:
     figure = Figure(figsize=(11, 3.2), dpi=DPI, layout="constrained")
     axes = figure.add_subplot()
     step = max(1, len(series.t) // MAX_POINTS)

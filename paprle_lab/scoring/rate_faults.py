@@ -8,7 +8,7 @@ import numpy as np
 
 from paprle_lab.scoring.faults import WHOLE, Fault
 from paprle_lab.scoring.figures import Figures, list_joints
-from paprle_lab.scoring.series import Series
+from paprle_lab.scoring.series import EpisodeSeries
 
 _OFF = 0.02  # chosen: of the rate; LeRobot's tolerance of 0.1 ms is stricter
 _ROWS_OFF = 0.5  # [rows] chosen: from there on an image is one of another row
@@ -20,7 +20,7 @@ _LIMITS = {"rad/s": (3.5, 12.0), "°/s": (360.0, 700.0)}
 twice the 6 rad/s of hobby servos)."""
 
 
-def find_clock(k: int, series: Series) -> Iterator[Fault]:
+def find_clock(k: int, series: EpisodeSeries) -> Iterator[Fault]:
     """Yield times of rows or videos that do not fit the declared rate."""
     steps = np.diff(series.clock)
     if len(steps) and (steps <= 0.0).any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ import pyarrow as pa
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.work import Work
 from paprle.contracts.types import Vec
-from paprle.recording.video.codec import Image
+from paprle.recording.video.codec import Decoder, Image
 from paprle.recording.video.video_file import VideoFile
 from paprle.robot.arrays import Bools
 from paprle_lab.dataset.lerobot_tables import (
     find_file,
+    find_size,
     flatten_column,
     is_depth,
     name_dimensions,
@@ -27,18 +27,19 @@ from paprle_lab.dataset.lerobot_tables import (
 )
 from paprle_lab.scoring.glimpses import Watch, choose_times
 from paprle_lab.scoring.read_recordings import LeftOut
-from paprle_lab.scoring.series import NO_TRACK, Glimpses, Series, Track
+from paprle_lab.scoring.series import NO_TRACK, EpisodeSeries, Glimpses, Track
 
 _ACTIONS = ("action", "actions")
 _STATES = ("observation.state", "state", "observation.qpos")
 _TIMES = ("timestamp", "frame_index", "next.success", "driven")
+_JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 _MOST = 128  # chosen: columns; two arms with hands, and no flattened image
 _FEWEST = 3  # chosen: rows; of fewer nothing is known
 
 
 def read_lerobot(
     root: Path, left_out: LeftOut, work: Work, *, has_images: bool = True
-) -> Iterator[Series]:
+) -> Iterator[EpisodeSeries]:
     """Yield the episodes of a data set; those left out are added with the reason.
 
     Raises:
@@ -57,7 +58,7 @@ def read_lerobot(
 
 def _read_episode(
     root: Path, info: Mapping[str, Any], row: Mapping[str, Any], *, has_images: bool
-) -> Series:
+) -> EpisodeSeries:
     number, fps = int(row["episode_index"]), float(info["fps"])
     place = find_file(root, info, "data", row)
     table = read_rows(place, number, (*_ACTIONS, *_STATES, *_TIMES))
@@ -71,7 +72,7 @@ def _read_episode(
     if driven is not None:
         is_driven = np.asarray((driven != 0.0).any(axis=1))
     cameras = _look(root, info, row, t) if has_images else {}
-    return Series(
+    return EpisodeSeries(
         name=f"episode {number}",
         path=root,
         task=", ".join(map(str, row.get("tasks") or ())),
@@ -172,23 +173,19 @@ def _look_at_images(
     table = read_rows(
         find_file(root, info, "data", row), int(row["episode_index"]), [key]
     )
-    watch = Watch()
+    watch, size = Watch(), find_size(info["features"][key])
     if key not in table.column_names:
         return Glimpses(np.zeros(0), np.zeros(0), 1.0)
     for time in choose_times(float(t[-1])):
         k = int(np.abs(t - time).argmin())
-        watch.add(float(t[k]), _decode(table[key][k].as_py()))
+        watch.add(float(t[k]), _decode(table[key][k].as_py(), size))
     return watch.finish()
 
 
-def _decode(cell: object) -> Image | None:
-    from PIL import Image as Pictures  # noqa: PLC0415 - only sets of images need it
-
+def _decode(cell: object, size: tuple[int, int]) -> Image | None:
+    """Return the image of a cell, of a size (height, width) [px]."""
     data = cell.get("bytes") if isinstance(cell, Mapping) else None
     if not data:
         return None
-    try:
-        with Pictures.open(io.BytesIO(data)) as picture:
-            return np.asarray(picture.convert("RGB"), dtype=np.uint8)
-    except (OSError, ValueError, Pictures.DecompressionBombError):
-        return None
+    form = "jpeg" if data.startswith(_JPEG) else "png"
+    return Decoder(form, size[::-1]).decode(data)

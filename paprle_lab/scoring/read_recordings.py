@@ -11,6 +11,7 @@ import numpy as np
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.work import Work
 from paprle.contracts.types import GateState, SessionState
+from paprle.gate.reasons import Reason, to_bits
 from paprle.ipc.records import Stream
 from paprle.observation.frame import StateFrame
 from paprle.recording.messages.channels import Rows
@@ -28,14 +29,17 @@ from paprle_lab.dataset.frames import NS, EpisodeFrames
 from paprle_lab.dataset.resampling_error import Account
 from paprle_lab.evaluation.timing import count_interventions
 from paprle_lab.scoring.glimpses import LEAST_STEP, Watch
-from paprle_lab.scoring.series import Facts, Glimpses, Series, Track
+from paprle_lab.scoring.series import EpisodeSeries, Facts, Glimpses, Track
+
+_HARMLESS = (Reason.LATE, Reason.OLD_SEQUENCE)
+"""Reasons that change no command."""
 
 LeftOut = list[tuple[Path, str]]
 
 
 def read_recordings(
     places: Sequence[Path], left_out: LeftOut, work: Work
-) -> Iterator[Series]:
+) -> Iterator[EpisodeSeries]:
     """Yield the episodes of recordings; those left out are added with the reason.
 
     Raises:
@@ -69,7 +73,7 @@ class _Frames:
         self._watches = {name: Watch() for name in cameras}
         self._next_look = 0.0
 
-    def read(self, names: tuple[str, ...], facts: Facts) -> Series:
+    def read(self, names: tuple[str, ...], facts: Facts) -> EpisodeSeries:
         source, fps = self._source, self._fps
         frames = EpisodeFrames(source.path, fps, kept=source.kept)
         q, sent, driven = [], [], []
@@ -81,7 +85,7 @@ class _Frames:
             self._look(k / fps, frame)
         if frames.problem or len(q) < 2:
             raise RecordingError(frames.problem or f"only {len(q)} frames")
-        return Series(
+        return EpisodeSeries(
             name=source.path.stem,
             path=source.path,
             task=source.task,
@@ -113,7 +117,7 @@ class _Frames:
 def _read_facts(source: SourceRecording) -> Facts:
     """Return the counts of the kept times."""
     begin, end = source.kept
-    ticks, gate = _Ticks(), list[Rows]()
+    ticks, gate = TickCounts(), list[Rows]()
     first = None
     for item in Reading(source.path):
         if not isinstance(item, Block):
@@ -128,25 +132,24 @@ def _read_facts(source: SourceRecording) -> Facts:
             kept = np.zeros(len(rows), [("reasons", "u8"), ("state", "i4")])
             kept["reasons"], kept["state"] = rows["reasons"], rows["state"]
             gate.append(kept)
-    return Facts(**ticks.find(), **_measure_gate(gate, source.path))
+    return Facts(**ticks.find(), **measure_gate(gate))
 
 
-def _measure_gate(parts: Sequence[Rows], path: Path) -> dict[str, Any]:
+def measure_gate(parts: Sequence[Rows]) -> dict[str, Any]:
+    """Return share and interventions of the gate's rows: ``reasons``, ``state``."""
     if not parts:
         return {}
     gate = np.concatenate(parts)
     is_on = gate["state"] == GateState.ENGAGED
     n_on = int(is_on.sum())
-    period = float(Reading(path).header.get("gate_period") or 0.0)
-    acted = gate["reasons"][is_on] != 0
+    acted = (gate["reasons"][is_on] & ~np.uint64(to_bits(_HARMLESS))) != 0
     return {
         "interventions": count_interventions(gate),
         "gate_held": float(acted.mean()) if n_on else None,
-        "engaged_s": n_on * period or None,
     }
 
 
-class _Ticks:
+class TickCounts:
     """Falling edges of the clutch and of tracking."""
 
     def __init__(self) -> None:

@@ -75,6 +75,7 @@ def describe_set(scored: ScoredSet) -> Json:
                 "reasons": list(one.points.reasons),
                 "faults": [{"kind": f.kind, "text": f.text} for f in one.faults],
                 "measures": one.measures.to_dict(),
+                "interventions": dict(one.interventions),
             }
             for rank, one in enumerate(scored.episodes, 1)
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,17 +20,22 @@ from paprle_lab.scoring.faults import (
     find_stuck,
 )
 from paprle_lab.scoring.figures import Figures, Usual, find_usual, measure_figures
-from paprle_lab.scoring.measures import Measured, Measures, find_detours, measure
+from paprle_lab.scoring.measures import MeasuredEpisode, Measures, find_detours, measure
 from paprle_lab.scoring.points import Points, compute_points
 from paprle_lab.scoring.rate_faults import find_clock, find_repeats, find_speeds
 from paprle_lab.scoring.read_recordings import LeftOut, read_recordings
-from paprle_lab.scoring.series import LEROBOT, RECORDING, Series
+from paprle_lab.scoring.series import LEROBOT, RECORDING, EpisodeSeries
 from paprle_lab.scoring.spool import Spool
 from paprle_lab.scoring.unit_faults import find_units
 
 
 class ScoredEpisode(NamedTuple):
-    """An episode with its score; ``number`` is that of the spool."""
+    """An episode with its score.
+
+    Attributes:
+        number: Of the spool.
+        interventions: Of the gate, by reason; a recording alone has them.
+    """
 
     number: int
     name: str
@@ -39,6 +44,7 @@ class ScoredEpisode(NamedTuple):
     measures: Measures
     faults: tuple[Fault, ...]
     points: Points
+    interventions: Mapping[str, int]
 
 
 @dataclass
@@ -120,7 +126,7 @@ def is_lerobot(place: Path) -> bool:
     return (place / "meta" / "info.json").is_file()
 
 
-def score(episodes: Iterable[Series], scored: ScoredSet, spool: Spool) -> None:
+def score(episodes: Iterable[EpisodeSeries], scored: ScoredSet, spool: Spool) -> None:
     """Score episodes into a set."""
     figures, rates, clocks = list[Figures](), list[float](), list[Fault]()
     for series in episodes:
@@ -175,7 +181,7 @@ def _drop_consequences(faults: Sequence[Fault]) -> list[Fault]:
 
 
 def _rank(
-    spool: Spool, measured: Sequence[Measured], faults: Sequence[Fault]
+    spool: Spool, measured: Sequence[MeasuredEpisode], faults: Sequence[Fault]
 ) -> list[ScoredEpisode]:
     tasks = [one.task for one in spool.heads]
     detours = find_detours(tasks, [one.path for one in measured])
@@ -186,7 +192,7 @@ def _rank(
         own = tuple(fault for fault in faults if fault.episode == k)
         measures = replace(one.measures, detour=detour)
         points = compute_points(measures, own)
-        episodes.append(
-            ScoredEpisode(k, head.name, head.path, head.task, measures, own, points)
-        )
+        label = (k, head.name, head.path, head.task)
+        told = head.facts.interventions
+        episodes.append(ScoredEpisode(*label, measures, own, points, told))
     return sorted(episodes, key=lambda one: -one.points.score)

@@ -49,18 +49,16 @@ class Facts:
         gate_held: Share of the gate's engaged periods in which a clause acted.
         interventions: By the gate's reason.
         losses: Number of times that the device lost tracking.
-        engaged_s: Time that the gate was engaged, [s].
     """
 
     clutches: int | None = None
     gate_held: float | None = None
     interventions: Mapping[str, int] = field(default_factory=dict)
     losses: int | None = None
-    engaged_s: float | None = None
 
 
 @dataclass(frozen=True)
-class Series:
+class EpisodeSeries:
     """One episode.
 
     Attributes:
@@ -106,7 +104,7 @@ class Series:
         both = {"state": self.state, "action": self.action}
         return {name: one for name, one in both.items() if one.values.shape[1]}
 
-    def with_values(self, action: Vec, state: Vec) -> Series:
+    def with_values(self, action: Vec, state: Vec) -> EpisodeSeries:
         """Return it with other values of the same columns, (N, n)."""
         return replace(
             self,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paprle_lab.scoring.series import Series
+from paprle_lab.scoring.series import EpisodeSeries
 
 _ROWS = ("t", "clock", "frames", "driven")
 
@@ -26,12 +26,12 @@ class Spool(AbstractContextManager["Spool"]):
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="paprle_score_")
-        self.heads = list[Series]()
+        self.heads = list[EpisodeSeries]()
 
     def __len__(self) -> int:
         return len(self.heads)
 
-    def add(self, series: Series) -> None:
+    def add(self, series: EpisodeSeries) -> None:
         """Add an episode."""
         rows = {name: getattr(series, name) for name in _ROWS}
         values: dict[str, Any] = {
@@ -43,14 +43,14 @@ class Spool(AbstractContextManager["Spool"]):
         light = series.with_values(*np.zeros((2, 0, 0)))
         self.heads.append(replace(light, **empty))
 
-    def load(self, k: int) -> Series:
+    def load(self, k: int) -> EpisodeSeries:
         """Return an episode by number."""
         with np.load(self._find(k)) as file:
             rows: dict[str, Any] = {name: file[name] for name in _ROWS}
             values = [file[name].astype(np.float64) for name in ("action", "state")]
         return replace(self.heads[k], **rows).with_values(*values)
 
-    def __iter__(self) -> Iterator[Series]:
+    def __iter__(self) -> Iterator[EpisodeSeries]:
         return (self.load(k) for k in range(len(self)))
 
     def __exit__(

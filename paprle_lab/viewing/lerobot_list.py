@@ -20,6 +20,7 @@ from paprle.recording.video.video_file import VideoFile
 from paprle_lab.dataset.lerobot_tables import (
     INDICES,
     find_file,
+    find_size,
     find_unit,
     flatten_column,
     name_dimensions,
@@ -157,17 +158,8 @@ class LeRobotFilm(Film):
         else:
             first = reel.images[0] if reel.images else b""
             encoding = "jpeg" if first.startswith(b"\xff\xd8") else "png"
-            height, width = _find_size(feature)
+            height, width = find_size(feature)
         return make_plain_camera(width, height, encoding, fps=self._fps)
-
-
-def _find_size(feature: Mapping[str, Any]) -> tuple[int, int]:
-    """Return height and width of an image feature, [px]."""
-    try:
-        a, b, c = (int(side) for side in feature["shape"])
-    except (LookupError, TypeError, ValueError) as err:
-        raise RecordingError(f"image: expected a shape of three, got {err!r}") from err
-    return (b, c) if a in {1, 3} else (a, b)
 
 
 def _list_series(

@@ -4,19 +4,29 @@ import shutil
 
 import numpy as np
 import pytest
-from filmed import write_episode
+from filmed import make_robot, write_episode
 from foreign_sets import STILL, write_foreign
 from scored_sets import KINDS, make_set, write_lerobot
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.work import UNSEEN
+from paprle.contracts.types import GateState, LeaderInfo, SessionState
+from paprle.gate.reasons import Reason, to_bits
+from paprle.ipc.records import make_layout
 from paprle_lab.dataset.create import create
 from paprle_lab.scoring.columns import are_named, is_gripper, pair_sides
 from paprle_lab.scoring.glimpses import Watch, choose_times, shrink
 from paprle_lab.scoring.read_lerobot import read_lerobot
-from paprle_lab.scoring.read_recordings import read_recordings
+from paprle_lab.scoring.read_recordings import (
+    TickCounts,
+    measure_gate,
+    read_recordings,
+)
 from paprle_lab.scoring.scoring import score_places
 from paprle_lab.scoring.spool import Spool
+
+ENGAGED, CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
+ALIGNING = SessionState.ALIGNING
 
 
 def score(*places, **options):
@@ -73,6 +83,32 @@ def test_a_video_that_is_gone_is_missing(recorded, tmp_path):
     shutil.rmtree(tmp_path / "set" / "videos")
     scored = score(tmp_path / "set")
     assert all(one.measures.missing == 1.0 for one in scored.episodes)
+
+
+def test_clutches_and_lost_tracking_are_counted_at_their_edges(tmp_path):
+    leader = LeaderInfo(limbs=("hand",), is_human=True)
+    ticks = np.zeros(8, make_layout(make_robot(tmp_path), leader).tick)
+    states = [ENGAGED, CLUTCHED, CLUTCHED, ENGAGED, CLUTCHED, ENGAGED, ALIGNING]
+    ticks["state"], ticks["has_sample"] = [*states, CLUTCHED], [1, 1, 1, 0, 1, 1, 1, 1]
+    ticks["sample"]["valid"] = [1, 1, 0, 1, 0, 1, 1, 0]
+    counts = TickCounts()
+    counts.add(ticks[:4])
+    counts.add(ticks[4:])
+    assert counts.find() == {"clutches": 2, "losses": 2}
+    assert TickCounts().find() == {"clutches": None, "losses": None}
+
+
+def test_the_gate_held_back_while_a_clause_acted_on_commands():
+    rows = np.zeros(5, [("reasons", "u8"), ("state", "i4")])
+    rows["state"] = [GateState.READY, *[GateState.ENGAGED] * 4]
+    rows["reasons"] = [
+        to_bits([Reason.LAG]), 0, to_bits([Reason.VELOCITY]),
+        to_bits([Reason.VELOCITY, Reason.LATE]), to_bits([Reason.LATE]),
+    ]  # fmt: skip
+    found = measure_gate([rows[:3], rows[3:]])
+    assert found["gate_held"] == 0.5
+    assert found["interventions"] == {"LAG": 1, "VELOCITY": 1, "LATE": 1}
+    assert measure_gate([]) == {}
 
 
 def test_a_discarded_recording_is_left_out(tmp_path):

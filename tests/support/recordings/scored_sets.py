@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paprle_lab.scoring.series import NO_TRACK, Glimpses, Series, Track
+from paprle_lab.scoring.series import NO_TRACK, EpisodeSeries, Glimpses, Track
 
 RAD, DEG = "rad", "deg"
 
@@ -106,7 +106,7 @@ def _make_episode(kind, number, homes, goals, rng):
     action = np.round(hand[rows] / step) * step * scale
     names = name_columns(kind)
     t = np.arange(len(rows)) / kind.fps
-    return Series(
+    return EpisodeSeries(
         name=f"episode {number}",
         path=Path("set"),
         task="pick and place",
