@@ -139,7 +139,7 @@ def measure_jerk(x: Vec, rate: float) -> float | None:
 
 
 def _derive(x: Vec, window: int, dt: float) -> tuple[Vec, Vec]:
-    """Return first and third derivatives of the cubic about each row, (N - w + 1, n)."""
+    """Return first and third derivatives of cubics about rows, (N - w + 1, n)."""
     # A. Savitzky and M. Golay, Analytical Chemistry 36(8), 1964
     t = (np.arange(window) - window // 2) * dt
     weights = np.linalg.pinv(np.vander(t, _CUBIC + 1, increasing=True))
