@@ -12,6 +12,7 @@ from filmed import write_episode
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.work import Work
 from paprle_lab.dataset.create import create
+from paprle_lab.dataset.episodes import Selection
 from paprle_lab.dataset.staging_folder import OWN
 
 pytestmark = pytest.mark.long
@@ -315,7 +316,7 @@ def test_frames_that_nobody_drove_are_left_out_and_counted(tmp_path):
     path = write_episode(tmp_path / "recorded", 1.5, driven=(0.5, 1.0))
 
     report = create([path], tmp_path / "set", "lerobot")
-    kept = create([path], tmp_path / "all", "lerobot", keep_undriven=True)
+    kept = create([path], tmp_path / "all", "lerobot", selection=Selection(keep_undriven=True))
 
     assert report.n_frames == pytest.approx(15, abs=1)
     assert kept.n_frames == pytest.approx(44, abs=1)
@@ -333,7 +334,7 @@ def test_driven_frames_and_all_frames_are_not_mixed(tmp_path):
     create([path], tmp_path / "set", "lerobot")
 
     with pytest.raises(ConfigError, match="--keep-undriven"):
-        create([path], tmp_path / "set", "lerobot", keep_undriven=True)
+        create([path], tmp_path / "set", "lerobot", selection=Selection(keep_undriven=True))
 
 
 @pytest.mark.parametrize("form", ["lerobot", "hdf5"])
