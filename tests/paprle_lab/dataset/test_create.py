@@ -15,6 +15,8 @@ from paprle_lab.dataset.create import create
 from paprle_lab.dataset.episodes import Selection
 from paprle_lab.dataset.staging_folder import OWN
 
+EVERY = Selection(keep_undriven=True)
+
 pytestmark = pytest.mark.long
 
 FIRST_MS = 10  # of the first picture in an episode
@@ -316,7 +318,7 @@ def test_frames_that_nobody_drove_are_left_out_and_counted(tmp_path):
     path = write_episode(tmp_path / "recorded", 1.5, driven=(0.5, 1.0))
 
     report = create([path], tmp_path / "set", "lerobot")
-    kept = create([path], tmp_path / "all", "lerobot", selection=Selection(keep_undriven=True))
+    kept = create([path], tmp_path / "all", "lerobot", selection=EVERY)
 
     assert report.n_frames == pytest.approx(15, abs=1)
     assert kept.n_frames == pytest.approx(44, abs=1)
@@ -334,7 +336,7 @@ def test_driven_frames_and_all_frames_are_not_mixed(tmp_path):
     create([path], tmp_path / "set", "lerobot")
 
     with pytest.raises(ConfigError, match="--keep-undriven"):
-        create([path], tmp_path / "set", "lerobot", selection=Selection(keep_undriven=True))
+        create([path], tmp_path / "set", "lerobot", selection=EVERY)
 
 
 @pytest.mark.parametrize("form", ["lerobot", "hdf5"])
