@@ -13,7 +13,7 @@ from paprle.cli.verb import Verb, say
 from paprle.contracts.film import RecordingList
 from paprle.contracts.kit.extensions import load_extension
 from paprle.hosts.operator.slow_work import SlowWork
-from paprle_lab.dataset.rerun_file import show_in_rerun
+from paprle_lab.dataset.formats.rerun_file import show_in_rerun
 from paprle_lab.viewing.listing import list_recordings
 
 _LOOK = 0.2  # [s] chosen: how often it is looked whether there is anything to say

@@ -143,7 +143,7 @@ def _load_target(form: Format) -> Callable[[Path, Common], DatasetFormat]:
         )
     module, name = _TARGETS[form]
     make: Callable[[Path, Common], DatasetFormat]
-    make = getattr(import_module(f"paprle_lab.dataset.{module}"), name)
+    make = getattr(import_module(f"paprle_lab.dataset.formats.{module}"), name)
     return make
 
 

@@ -16,7 +16,7 @@ from paprle.contracts.types import Vec
 from paprle.observation.columns import Column
 from paprle.observation.frame import StateFrame
 from paprle.recording.video.codec import Image
-from paprle_lab.dataset.marks import PlacedMark
+from paprle_lab.dataset.formats.marks import PlacedMark
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle_lab.dataset.video import VideoWriter
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paprle.recording.video.codec import Image
 from paprle.recording.video.video_file import VideoFile
-from paprle_lab.dataset.lerobot_tables import find_file, is_depth
+from paprle_lab.dataset.formats.lerobot_tables import find_file, is_depth
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle_lab.editing.clips import Clip
 

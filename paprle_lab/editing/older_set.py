@@ -16,8 +16,8 @@ from paprle.contracts.kit.work import Work
 from paprle.recording.video.codec import load_av
 from paprle.recording.video.video_file import VideoFile
 from paprle_lab.dataset.episode_shard import LONGEST
-from paprle_lab.dataset.lerobot import CHUNK, Totals, write_json
-from paprle_lab.dataset.marks import FEATURES
+from paprle_lab.dataset.formats.lerobot import CHUNK, Totals, write_json
+from paprle_lab.dataset.formats.marks import FEATURES
 from paprle_lab.dataset.video import VideoWriter
 from paprle_lab.editing.clip_stats import find_stats
 from paprle_lab.editing.clips import Clip

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paprle.contracts.errors import ConfigError, RecordingError
-from paprle_lab.dataset.lerobot import DATA_PATH, Totals
-from paprle_lab.dataset.lerobot_tables import find_file
+from paprle_lab.dataset.formats.lerobot import DATA_PATH, Totals
+from paprle_lab.dataset.formats.lerobot_tables import find_file
 from paprle_lab.editing.clips import Clip
 
 _LAST = ("next.done", "next.success")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.work import Work
 from paprle_lab.dataset.episode_shard import LONGEST
-from paprle_lab.dataset.lerobot import (
+from paprle_lab.dataset.formats.lerobot import (
     CHUNK,
     DATA_MB,
     DATA_PATH,
@@ -27,7 +27,7 @@ from paprle_lab.dataset.lerobot import (
     write_json,
     write_tasks,
 )
-from paprle_lab.dataset.lerobot_tables import find_file, list_episode_files
+from paprle_lab.dataset.formats.lerobot_tables import find_file, list_episode_files
 from paprle_lab.dataset.statistics import merge
 from paprle_lab.editing.clip_stats import find_stats
 from paprle_lab.editing.clips import Clip

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import ConfigError, RecordingError, suggest
-from paprle_lab.dataset.lerobot_tables import (
+from paprle_lab.dataset.formats.lerobot_tables import (
     INDICES,
     read_episodes,
     read_info,

@@ -15,7 +15,7 @@ from paprle.contracts.types import Vec
 from paprle.recording.video.codec import Decoder, Image
 from paprle.recording.video.video_file import VideoFile
 from paprle.robot.arrays import Bools
-from paprle_lab.dataset.lerobot_tables import (
+from paprle_lab.dataset.formats.lerobot_tables import (
     find_file,
     find_size,
     flatten_column,

@@ -17,7 +17,7 @@ from paprle.contracts.film import Entry, Film, Mark, RecordingList, Signal, igno
 from paprle.contracts.images import CameraInfo, Encoding, Frame
 from paprle.contracts.types import Vec
 from paprle.recording.video.video_file import VideoFile
-from paprle_lab.dataset.lerobot_tables import (
+from paprle_lab.dataset.formats.lerobot_tables import (
     INDICES,
     find_file,
     find_size,
@@ -28,7 +28,7 @@ from paprle_lab.dataset.lerobot_tables import (
     read_info,
     read_rows,
 )
-from paprle_lab.dataset.marks import EVENTS, PERSISTENT
+from paprle_lab.dataset.formats.marks import EVENTS, PERSISTENT
 from paprle_lab.viewing.plain_camera import make_plain_camera
 
 _PAIRED = {"action": "action", "observation.state": "state"}

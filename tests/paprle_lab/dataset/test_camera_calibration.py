@@ -5,7 +5,7 @@ from __future__ import annotations
 from paprle.contracts.settings.camera import CameraSettings
 from paprle.recording.tracks import camera_to_dict
 from paprle_lab.dataset.camera_calibration import describe_calibration, keep_common
-from paprle_lab.dataset.lerobot import Shape
+from paprle_lab.dataset.formats.lerobot import Shape
 
 LENS = (-0.1, 0.02, 0.001, -0.002, 0.0)
 SEEN = CameraSettings(focal=(500.0, 501.0), distortion=LENS, link="hand")

@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 
 from paprle.recording.notes import MISTAKE, SUBTASK, Note
 from paprle_lab.dataset.create import create
-from paprle_lab.dataset.marks import PlacedMark, place_marks
+from paprle_lab.dataset.formats.marks import PlacedMark, place_marks
 from paprle_lab.viewing.lerobot_list import LeRobotList
 
 STAMPS = [100, 200, 300, 400]

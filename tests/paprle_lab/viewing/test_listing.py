@@ -12,7 +12,7 @@ from mcap.writer import Writer
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle_lab.dataset.create import create
-from paprle_lab.dataset.lerobot_tables import find_unit, name_dimensions
+from paprle_lab.dataset.formats.lerobot_tables import find_unit, name_dimensions
 from paprle_lab.viewing.listing import list_recordings
 
 SECONDS = 1.0

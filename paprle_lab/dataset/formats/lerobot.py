@@ -25,7 +25,7 @@ from paprle_lab.dataset.episode_shard import (
     make_schema,
     read_rows,
 )
-from paprle_lab.dataset.marks import FEATURES, FIELDS, make_columns
+from paprle_lab.dataset.formats.marks import FEATURES, FIELDS, make_columns
 from paprle_lab.dataset.statistics import NumberStats, Stats, merge
 from paprle_lab.dataset.video import describe_video, join_videos
 

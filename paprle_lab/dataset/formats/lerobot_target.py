@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from paprle.observation.frame import StateFrame
-from paprle_lab.dataset.card import write_card
 from paprle_lab.dataset.common import Common
 from paprle_lab.dataset.episode_shard import PieceWriter, ShardEpisode, write_pieces
 from paprle_lab.dataset.episodes import SourceRecording
-from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
-from paprle_lab.dataset.marks import place_marks
+from paprle_lab.dataset.formats.card import write_card
+from paprle_lab.dataset.formats.lerobot import Shape, Totals, pack, read_stats
+from paprle_lab.dataset.formats.marks import place_marks
 
 
 class LerobotTarget:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from paprle.observation.columns import OBJECTS
-from paprle_lab.dataset.lerobot import Shape, Totals
+from paprle_lab.dataset.formats.lerobot import Shape, Totals
 
 _MEANING = {
     "observation.state": "joints as measured",

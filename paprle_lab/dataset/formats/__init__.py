@@ -1,0 +1,1 @@
+"""Formats of data sets: LeRobot, HDF5, Rerun."""
