@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -108,6 +109,22 @@ class FoundBoard(NamedTuple):
 
     p_board: Vec
     pixels: Vec
+
+
+def average_boards(found: Sequence[FoundBoard | None]) -> FoundBoard | None:
+    """Return the mean of corners that all images with a board show, as find() does."""
+    boards = [one for one in found if one is not None]
+    if not boards:
+        return None
+    tables = [
+        dict(zip(map(tuple, one.p_board.tolist()), one.pixels, strict=True))
+        for one in boards
+    ]
+    common = [p for p in tables[0] if all(p in table for table in tables)]
+    if len(common) < LEAST_CORNERS:
+        return None
+    pixels = np.mean([[table[p] for p in common] for table in tables], axis=0)
+    return FoundBoard(np.array(common), pixels)
 
 
 class BoardFinder:

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.types import Vec
@@ -22,7 +24,7 @@ from paprle_lab.calibration.first_guess import (
     guess_lens,
     place_board,
 )
-from paprle_lab.calibration.lens import BoardView, Lens, make_spread
+from paprle_lab.calibration.lens import BoardView, Lens, make_offsets, make_spread
 from paprle_lab.calibration.mounting import CameraResult, calibrate_camera
 from paprle_lab.calibration.postures import BoardScene, Planner
 
@@ -30,7 +32,8 @@ _SETTLE = 0.3  # [s] chosen: an arm swings out, and a rolling shutter sees a sti
 _STAND = 0.05  # [s] chosen: how often the newest image is looked at
 _PATIENCE = 2.0  # [s] chosen: a camera of one image a second has given one by then
 _BEGIN, _TRIES = 16, 3  # chosen: views before a fit, so that bad ones may be dropped
-_BATCH, _MOST = 10, 60  # chosen: views before the result is looked at; six minutes
+_BATCH, _MOST = 10, 100  # chosen: views before the result is looked at; six minutes
+_TAKEN_UP = np.deg2rad(0.2)  # chosen: twice a usual play; less may leave a joint in it
 
 
 T = TypeVar("T")
@@ -65,6 +68,7 @@ class CameraRun:
     ) -> None:
         self._rig, self._limb, self._eye, self._task = rig, limb, eye, task
         self._say = say
+        self._sides: Vec = np.zeros(1)  # of the last motions, unknown
         self.taken: list[Taken] = []
 
     def look(self) -> None:
@@ -113,8 +117,8 @@ class CameraRun:
         return result
 
     def _choose(self, planner: Planner, scene: BoardScene) -> list[Vec]:
-        seen = self._describe(scene)
-        return self._beside(lambda: planner.choose(scene, _BATCH, seen))
+        seen, n = self._describe(scene), min(_BATCH, _MOST - len(self.taken))
+        return self._beside(lambda: planner.choose(scene, n, seen))
 
     def _beside(self, compute: Callable[[], T]) -> T:
         pool = ThreadPoolExecutor(1, "calibration")
@@ -169,7 +173,10 @@ class CameraRun:
         for goal in (q,) if planner.is_way_free(rig.q, q) else (planner.q_start, q):
             if not planner.is_way_free(rig.q, goal):
                 return False
-            if not rig.go(goal):
+            q_before = rig.q
+            is_there = rig.go(goal)
+            self._note_sides(rig.q - q_before)
+            if not is_there:
                 if rig.trouble:
                     raise DeviceError(f"calibrate camera: the gate held: {rig.trouble}")
                 self._say(
@@ -178,6 +185,10 @@ class CameraRun:
                 return False
         rig.stand(_SETTLE)
         return True
+
+    def _note_sides(self, way: Vec) -> None:
+        way = self._limb.take(way)
+        self._sides = np.where(np.abs(way) > _TAKEN_UP, np.sign(way), self._sides)
 
     def _take(self) -> bool:
         rig = self._rig
@@ -199,7 +210,8 @@ class CameraRun:
         if sight.found is None:
             return False
         q = self._limb.take(rig.q)
-        spread = make_spread(self._limb.jacobian(q))
-        view = BoardView(*sight.found, self._limb.fk(q), spread)
+        J = self._limb.jacobian(q)
+        errors = make_spread(J), make_offsets(J, self._sides)
+        view = BoardView(*sight.found, self._limb.fk(q), *errors)
         self.taken.append(Taken(view, sight))
         return True

@@ -69,6 +69,8 @@ _BENT = 2e-4, np.deg2rad(0.02)  # [m], [rad] chosen: links bend, and a URDF is r
 
 USUAL_SPREAD = np.diag(np.repeat([1e-3, np.deg2rad(0.1)], 3) ** 2)
 """Of an arm whose joints are not known: 1 mm and 0.1°."""
+NO_OFFSETS = np.zeros((6, 0))
+"""Of such an arm."""
 
 
 def make_spread(J_eef: Vec) -> Vec:
@@ -81,6 +83,20 @@ def make_spread(J_eef: Vec) -> Vec:
     return spread
 
 
+def make_offsets(J_eef: Vec, sides: Vec) -> Vec:
+    """Return motions of the hand by the joints' errors in all views, shape (6, 2 n).
+
+    Columns are a standard deviation each: of a constant error, as where gravity takes
+    up the play, then of one that changes its sign with the side of approach.
+
+    Args:
+        J_eef: Jacobian in the eef's axes, linear first, shape (6, n).
+        sides: Signs of each joint's last motion, shape (n,); 0 if unknown.
+    """
+    offsets: Vec = _PLAY * np.hstack([J_eef, J_eef * sides])
+    return offsets
+
+
 class BoardView(NamedTuple):
     """A board's corners in a picture, and the robot's posture.
 
@@ -90,12 +106,15 @@ class BoardView(NamedTuple):
         T_base_eef: Measured pose of the limb with camera or board.
         spread: Covariance of the true pose in the eef's axes, linear first, shape
             (6, 6), [m] and [rad].
+        offsets: Motions of the eef by errors that all views share, one standard
+            deviation a column, shape (6, k).
     """
 
     p_board: Vec
     pixels: Vec
     T_base_eef: pin.SE3
     spread: Vec = USUAL_SPREAD
+    offsets: Vec = NO_OFFSETS
 
 
 class Corners(NamedTuple):

@@ -1,6 +1,7 @@
 """A camera's mounting by the least error of all corners.
 
-It is estimated with board, posture errors (play, bent links) and any unknown lens.
+It is estimated with board, errors of joints (constant, by the side of approach) and of
+postures (bent links, the rest of the play), and any unknown lens.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ _FAR = 5.0  # chosen: sigmas; of 1e6 sound views none is as far, a slipped one i
 _FAR_GUESS = 0.05  # [m] chosen: a view that far off the first guess is another board's
 _MOST_DROPPED = 1.0 / 3.0  # chosen: if more are bad, nobody knows which
 _STEP = 1e-6  # chosen: of numeric slopes, [m], [rad] or of a lens's own scale
+_OFFSET_STEP = 1e-3  # chosen: the same of offsets, whose unit is about 1e-3 rad
 _TANGENTIAL = 5e-4  # chosen: p1, p2 of a lens that sits straight; they hide a turn
 _LENS_SCALE = np.array([100.0, 100.0, 100.0, 100.0, 1.0, 1.0, 0.1, 0.1])
-_SURE = 1e-3, np.deg2rad(0.1)  # [m], [rad] chosen: half of the asked 2 mm and 0.2°
+_SURE = 8e-4, np.deg2rad(0.08)  # [m], [rad] chosen: 2.5 sigmas are 2 mm and 0.2°
 _WORST = 0.01, np.deg2rad(1.0)  # [m], [rad] chosen: beyond it nothing is determined
 
 
@@ -52,12 +54,14 @@ class MountingFit(NamedTuple):
     """A point of the search.
 
     Attributes:
-        deviations: True minus measured eef poses, shape (n, 6).
+        deviations: True minus measured eef poses beyond the offsets, shape (n, 6).
+        offsets: Errors that all views share, in standard deviations, shape (k,).
     """
 
     T_mount_cam: pin.SE3
     T_mount_board: pin.SE3
     deviations: Vec
+    offsets: Vec
     lens: Lens
 
 
@@ -91,7 +95,7 @@ class CameraResult:
 
     @property
     def is_sure(self) -> bool:
-        """Whether standard deviations are below 1 mm and 0.1°."""
+        """Whether standard deviations are below 0.8 mm and 0.08°."""
         return self.sigma_place <= _SURE[0] and self.sigma_turn <= _SURE[1]
 
     @property
@@ -118,14 +122,22 @@ class MountingProblem:
         # chol(Σ)⁻¹ δ has unit covariance
         spreads = np.array([view.spread for view in views])
         self._weights = np.linalg.inv(np.linalg.cholesky(spreads))
+        self._offsets = np.array([view.offsets for view in views])
+        self.n_offsets = self._offsets.shape[2]
         self.model = Model(self.compute_residuals, self._compute_jacobian, self._move)
+
+    def compute_deviations(self, fit: MountingFit) -> Vec:
+        """Return true minus measured eef poses, shape (n, 6)."""
+        deviations: Vec = fit.deviations + self._offsets @ fit.offsets
+        return deviations
 
     def compute_pixel_errors(self, fit: MountingFit) -> Vec:
         """Return corner errors, shape (m, 2), [px]."""
         T_cam_mount = fit.T_mount_cam.inverse()
         R, p = np.empty((self.n, 3, 3)), np.empty((self.n, 3))
+        deviations = self.compute_deviations(fit)
         for k, T in enumerate(self._Ts):
-            off = pin.exp6(fit.deviations[k])
+            off = pin.exp6(deviations[k])
             T_moved = T * off if self._is_wall else (T * off).inverse()
             T_cam_board = T_cam_mount * T_moved * fit.T_mount_board
             R[k], p[k] = T_cam_board.rotation, T_cam_board.translation
@@ -135,11 +147,14 @@ class MountingProblem:
         return fit.lens.project(p_cam) - c.pixels
 
     def compute_residuals(self, fit: MountingFit) -> Vec:
-        """Return weighted corners, deviations and lens, shape (2 m + 6 n + 2,)."""
+        """Return weighted errors, shape (2 m + 6 n + k + 2,).
+
+        In order: corners, deviations, offsets, lens.
+        """
         off = np.einsum("nij,nj->ni", self._weights, fit.deviations)
         errors = self.compute_pixel_errors(fit) / self._pixel
         tangential = fit.lens.distortion[2:4] / _TANGENTIAL * self._is_lens_free
-        return np.concatenate([errors.ravel(), off.ravel(), tangential])
+        return np.concatenate([errors.ravel(), off.ravel(), fit.offsets, tangential])
 
     def measure_views(self, fit: MountingFit) -> Vec:
         """Return each view's deviation from expectation, in sigmas."""
@@ -148,19 +163,20 @@ class MountingProblem:
         squares = (r[:m].reshape(-1, 2) ** 2).sum(axis=1)
         corners = np.bincount(self._corners.view, squares, self.n) / (2.0 * counts)
         typical = max(float(np.median(corners)), 1.0)
-        places = np.abs(r[m:-2].reshape(self.n, 6)).max(axis=1)
+        places = np.abs(r[m : m + 6 * self.n].reshape(self.n, 6)).max(axis=1)
         far: Vec = np.maximum(np.sqrt(corners / typical), places)
         return far
 
     def _move(self, fit: MountingFit, step: Vec) -> MountingFit:
         n = 12 + 6 * self.n
-        lens = fit.lens
+        lens, end = fit.lens, n + self.n_offsets
         if self._is_lens_free:
-            lens = lens.with_vector(lens.to_vector() + _LENS_SCALE * step[n:])
+            lens = lens.with_vector(lens.to_vector() + _LENS_SCALE * step[end:])
         return MountingFit(
             fit.T_mount_cam * pin.exp6(step[:6]),
             fit.T_mount_board * pin.exp6(step[6:12]),
             fit.deviations + step[12:n].reshape(self.n, 6),
+            fit.offsets + step[n:end],
             lens,
         )
 
@@ -168,11 +184,13 @@ class MountingProblem:
         n_all = 12 + 6 * self.n
         n_lens = N_LENS if self._is_lens_free else 0
         r = self.compute_residuals(fit)
-        J = np.zeros((len(r), n_all + n_lens))
-        for column in (*range(12), *range(n_all, n_all + n_lens)):
+        J = np.zeros((len(r), n_all + self.n_offsets + n_lens))
+        sizes = np.full(J.shape[1], _STEP)
+        sizes[n_all : n_all + self.n_offsets] = _OFFSET_STEP
+        for column in (*range(12), *range(n_all, J.shape[1])):
             step = np.zeros(J.shape[1])
-            step[column] = _STEP
-            J[:, column] = (self.compute_residuals(self._move(fit, step)) - r) / _STEP
+            step[column] = size = sizes[column]
+            J[:, column] = (self.compute_residuals(self._move(fit, step)) - r) / size
         owner = np.concatenate(
             [np.repeat(self._corners.view, 2), np.repeat(np.arange(self.n), 6)]
         )
@@ -207,7 +225,8 @@ def calibrate_camera(
         problem = MountingProblem(
             [views[k] for k in used], mounting, pixel=pixel, is_lens_free=lens is None
         )
-        start = MountingFit(*guess, np.zeros((len(used), 6)), first)
+        none = np.zeros((len(used), 6)), np.zeros(problem.n_offsets)
+        start = MountingFit(*guess, *none, first)
         fit = minimise(start, problem.model)
         far = problem.measure_views(fit)
         worst = int(np.argmax(far))
@@ -282,5 +301,5 @@ def _make_result(
         residuals=np.linalg.norm(problem.compute_pixel_errors(fit), axis=1),
         views=tuple(used),
         dropped=dict(sorted(dropped.items())),
-        deviations=fit.deviations,
+        deviations=problem.compute_deviations(fit),
     )

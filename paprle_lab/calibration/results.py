@@ -23,11 +23,16 @@ _MAGNIFIED = 20.0  # chosen: of a corner's error, which is a part of a pixel
 _AXIS = 0.06  # [m] chosen: two squares of a usual board
 
 
-def list_settings(result: CameraResult, link: str) -> dict[str, Any]:
-    """Return a camera's settings; ``link`` is its mount."""
+def list_settings(
+    result: CameraResult, link: str, *, with_lens: bool = False
+) -> dict[str, Any]:
+    """Return a camera's settings; ``link`` is its mount.
+
+    A lens that was given is among them only ``with_lens``.
+    """
     T = result.T_mount_cam
     values: dict[str, Any] = {}
-    if result.is_lens_found:
+    if result.is_lens_found or with_lens:
         values["focal"] = _round(result.lens.focal, 3)
         values["centre"] = _round(result.lens.centre, 3)
         values["distortion"] = _round(result.lens.distortion, 6)

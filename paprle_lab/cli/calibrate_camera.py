@@ -54,6 +54,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("wall", "hand"),
         help="beside the robot, which holds the board, or in its hand",
     )
+    parser.add_argument(
+        "--lens",
+        default="",
+        metavar="CAMERA",
+        help="keep the lens of this name, of the same camera seen by another arm",
+    )
     parser.add_argument("--board", choices=("charuco", "apriltag"), default="charuco")
     parser.add_argument("--columns", type=int, default=usual.columns)
     parser.add_argument("--rows", type=int, default=usual.rows)
@@ -89,9 +95,10 @@ def _run(args: argparse.Namespace) -> int:
     camera = make_camera(resolved, name)
     info = camera.info
     _check_pictures(name, info)
-    task = CameraTask(
-        mounting=mounting, info=info, lens=_find_lens(resolved, name, info)
-    )
+    lens = _find_lens(resolved, name, info)
+    if args.lens:
+        lens = _take_lens(resolved, args.lens, info)
+    task = CameraTask(mounting=mounting, info=info, lens=lens)
     say(
         f"limb '{limb.name}' of {plan.robot.name} moves by itself at a tenth of its "
         f"speed, 0.7 rad about each joint's position at most, until camera '{name}' is "
@@ -111,7 +118,7 @@ def _run(args: argparse.Namespace) -> int:
     for line in describe_camera(result):
         say(line)
     link = limb.base_link if mounting == "wall" else limb.eef_link
-    settings = list_settings(result, link)
+    settings = list_settings(result, link, with_lens=bool(args.lens))
     if not args.dry_run:
         path = store_camera(name, settings)
         resolve(args.settings)
@@ -247,6 +254,32 @@ def _find_lens(resolved: Resolved, name: str, info: CameraInfo) -> Lens | None:
     site = resolved.sources.get(f"cameras.{name}.focal", "").endswith(SESSION)
     if site or not np.isfinite(info.K).all():
         return None
+    return _read_lens(info)
+
+
+def _take_lens(resolved: Resolved, name: str, info: CameraInfo) -> Lens:
+    known = list(list_named(resolved.cameras))
+    if name not in known:
+        raise ConfigError(
+            "calibrate camera: expected --lens with a camera of the settings, got "
+            f"'{name}'; {suggest(name, known, 'cameras')}"
+        )
+    other = make_camera(resolved, name).info
+    if not np.isfinite(other.K).all():
+        raise ConfigError(
+            f"calibrate camera: expected --lens with a calibrated camera, got '{name}' "
+            "without focal; calibrate it first"
+        )
+    if (other.width, other.height) != (info.width, info.height):
+        raise ConfigError(
+            f"calibrate camera: expected --lens with pictures of {info.width} × "
+            f"{info.height} px, got {other.width} × {other.height} of '{name}'; give "
+            "both names the same size"
+        )
+    return _read_lens(other)
+
+
+def _read_lens(info: CameraInfo) -> Lens:
     K = info.K
     focal, centre = (float(K[0, 0]), float(K[1, 1])), (float(K[0, 2]), float(K[1, 2]))
     return Lens(focal, centre, np.array(info.distortion))
@@ -258,12 +291,12 @@ CALIBRATE_CAMERA = Verb(
     help=f"""\
 Begin with the arm where the camera sees the whole board in the middle of its picture;
 ``--print`` draws the board. The robot is asked for, then drives itself, through its
-gate and at a tenth of its speed, to 20 … 60 postures about that one, takes a picture
+gate and at a tenth of its speed, to 20 … 100 postures about that one, takes pictures
 at rest in each, and comes back. Views that disagree are dropped. Focal length, centre
 and distortion are found, too, unless ``focal`` is set on the command line or in a
-robot's YAML. The result, with its spread, goes to cameras.NAME in
-configs/site/session.yaml, from where sessions, recordings and data sets have it; a
-picture shows the view that fits least, errors 20 times as long.
+robot's YAML, or ``--lens`` names a camera that has them. The result, with its spread,
+goes to cameras.NAME in configs/site/session.yaml, from where sessions, recordings and
+data sets have it; a picture shows the view that fits least, errors 20 times as long.
 
 {SETTINGS}
 

@@ -14,6 +14,7 @@ from paprle.cli.verb import Verb, say
 from paprle.config import known_names, resolve
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, suggest
+from paprle.contracts.settings.camera import CameraSettings
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.hosts.plan import make_robot
 from paprle.recording.robot import read_recorded_urdf
@@ -32,6 +33,8 @@ from paprle_lab.calibration.touches import (
     find_base_by_points,
     find_tool,
 )
+
+_WIDE = 1e-3, np.deg2rad(0.1)  # [m], [rad] chosen: two sigmas are 2 mm and 0.2°
 
 
 def _add_tool_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,6 +126,7 @@ def _run_cameras(args: argparse.Namespace) -> int:
     )
     cameras = list_named(resolved.cameras)
     found = [_find_camera(cameras, name, info) for name in args.cameras]
+    _check_lenses(*(cameras[name] for name in args.cameras))
     (first, T_first_cam), (second, T_second_cam) = found
     T = find_base_by_camera(T_first_cam, T_second_cam)
     say(_describe_pose(T))
@@ -147,6 +151,17 @@ def _find_camera(
         f"link '{mounted.link}'; run paprle calibrate camera --mounting wall with "
         "--limb for each arm, under a name for each"
     )
+
+
+def _check_lenses(first: CameraSettings, second: CameraSettings) -> None:
+    # an error of the lens turns the camera for both arms alike, and cancels
+    lenses = [(one.focal, one.centre, one.distortion) for one in (first, second)]
+    if lenses[0] != lenses[1]:
+        raise ConfigError(
+            "calibrate bases: expected one lens of both cameras, which are one, got "
+            f"focal {first.focal} and {second.focal} [px]; calibrate the second again "
+            "with --lens and the name of the first"
+        )
 
 
 def _store_base(
@@ -229,6 +244,8 @@ def _describe_tool(result: ToolResult, touches: tuple[Touch, ...]) -> list[str]:
         for one, off in zip(used, result.residuals, strict=True)
     ]
     lines += [f"  {touches[k].place}: dropped" for k in result.dropped]
+    if result.sigma > _WIDE[0]:
+        lines.append("for a spread below 1 mm touch it more often, tilted otherwise")
     return lines
 
 
@@ -238,10 +255,16 @@ def _describe_bases(result: BaseResult, pairs: list[tuple[Touch, Touch]]) -> lis
         f"spread {1e3 * result.sigma_place:.2f} mm and "
         f"{np.rad2deg(result.sigma_turn):.3f}°",
     ]
-    return lines + [
+    lines += [
         f"  {one.place} and {two.place}: {1e3 * off:.2f} mm apart"
         for (one, two), off in zip(pairs, result.residuals, strict=True)
     ]
+    if result.sigma_place > _WIDE[0] or result.sigma_turn > _WIDE[1]:
+        lines.append(
+            "for a spread below 1 mm and 0.1° touch more points, farther apart, or "
+            "give one camera of both arms (--cameras)"
+        )
+    return lines
 
 
 def _describe_pose(T: pin.SE3) -> str:
@@ -286,8 +309,8 @@ CALIBRATE_BASES = Verb(
 one line, with both arms, and name them: `touch LIMB POINT`, as `touch left a`; for two
 robots `touch POINT`. Calibrate both tools first: the eefs are what touches.
 
-One camera on the wall does, too: calibrate it with each arm, under two names, and give
-both with --cameras.
+One camera on the wall does, too: calibrate it with each arm, under two names, the
+second with --lens and the first's name, and give both with --cameras.
 
 For two limbs of one robot the fixed joint above the second base is moved: a URDF in
 configs/site/urdf, named by configs/site/follower/NAME.yaml. For two robots the result

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from paprle.contracts.errors import ConfigError
-from paprle_lab.calibration.board import Board, BoardFinder
+from paprle_lab.calibration.board import (
+    Board,
+    BoardFinder,
+    FoundBoard,
+    average_boards,
+)
 from paprle_lab.calibration.first_guess import place_board
 from paprle_lab.calibration.lens import BoardView, Lens
 
@@ -88,3 +93,25 @@ def test_an_empty_picture_has_no_board():
 def test_an_invalid_board_is_refused(words, told):
     with pytest.raises(ConfigError, match=told):
         Board(**words)
+
+
+def make_found(n, shift=0.0, first=0):
+    corners = np.arange(first, first + n, dtype=float)
+    p_board = np.column_stack([0.03 * corners, 0.0 * corners, 0.0 * corners])
+    return FoundBoard(p_board, np.column_stack([corners + shift, corners]))
+
+
+def test_corners_are_averaged_where_all_images_with_a_board_show_them():
+    found = [make_found(10, 0.3), None, make_found(10, -0.1, first=1)]
+
+    mean = average_boards(found)
+
+    np.testing.assert_allclose(mean.p_board, make_found(9, first=1).p_board)
+    np.testing.assert_allclose(mean.pixels, make_found(9, 0.1, first=1).pixels)
+
+
+@pytest.mark.parametrize(
+    "found", [[None, None], [make_found(10), make_found(10, first=3)]]
+)
+def test_images_without_eight_common_corners_have_no_board(found):
+    assert average_boards(found) is None

@@ -1,6 +1,7 @@
-"""Cameras of simulated rigs: play of 0.1°, noise of 0.2 pixels, a lens's distortion.
+"""Cameras of simulated rigs: noise of 0.2 pixels, a lens's distortion, random play.
 
-The simulation shares no model with the estimator: OpenCV projects, pinocchio moves.
+Backlash on the way from view to view: ``test_backlash.py``. The simulation shares no
+model with the estimator: OpenCV projects, pinocchio moves.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def calibrate(rig, *, is_known=False):
     """Return a result as the verb gets it: with more views while it is unsure."""
     lens = rig.truth.lens if is_known else None
     views = []
-    while len(views) < 60:
+    while len(views) < 100:
         views += rig.take_views(20)
         result = calibrate_camera(views, rig.truth.mounting, SIZE, lens)
         if result.is_sure:
@@ -51,14 +52,14 @@ def test_unknown_camera_is_found_within_2_mm_and_02_degrees(follower, mounting, 
 @pytest.mark.parametrize("mounting", MOUNTINGS)
 @pytest.mark.parametrize("follower", OTHERS)
 @pytest.mark.parametrize("seed", [300, 301, 302])
-def test_a_result_that_is_sure_is_right_on_other_arms(follower, mounting, seed):
+def test_unknown_camera_is_found_on_other_arms(follower, mounting, seed):
     rig = SimulatedRig(follower, mounting, seed)
 
     result = calibrate(rig)
 
     place, turn = measure_error(result.T_mount_cam, rig.truth.T_mount_cam)
     assert place <= PLACE
-    assert turn <= TURN or not result.is_sure
+    assert turn <= TURN
 
 
 @pytest.mark.parametrize("mounting", MOUNTINGS)

@@ -7,13 +7,18 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from calibration_rigs import SIZE, SimulatedRig
 
 from paprle.cli.app import main
 from paprle.config import folders
 from paprle.config.folders import Folder
 from paprle.contracts.errors import ConfigError
 from paprle_lab.calibration import results
-from paprle_lab.calibration.results import store_camera
+from paprle_lab.calibration.mounting import (
+    calibrate_camera as calibrate_camera_by_views,
+)
+from paprle_lab.calibration.results import list_settings, store_camera
+from paprle_lab.cli import calibrate_camera
 
 TRIPLE = ["leader=autopilot", "follower=piper", "env=kinematic"]
 LENS = "focal: [610, 612], centre: [325, 236]"
@@ -32,6 +37,13 @@ TRUE_WALL = (
 )
 CAMERA = ["cameras.wrist.type=drawn_board", f"cameras.wrist.true={TRUE}"]
 WALL = ["cameras.front.type=drawn_board", f"cameras.front.true={TRUE_WALL}"]
+SEEN = [
+    "cameras.front_left={type: drawn_board, focal: [610.5, 612.25], "
+    "centre: [325.0, 236.0], distortion: [-0.15, 0.05, 0.0003, -0.0004, 0.0]}",
+    "cameras.front_right.type=drawn_board",
+]
+OF_RIGHT = ["--camera", "front_right", "--lens", "front_left"]
+OF_RIGHT += ["--mounting", "wall", "--yes"]
 
 
 @pytest.mark.parametrize(
@@ -46,13 +58,45 @@ WALL = ["cameras.front.type=drawn_board", f"cameras.front.true={TRUE_WALL}"]
             [*TRIPLE, *CAMERA, "--mounting", "hand", "--yes", "--limb", "leg"],
             "expected --limb with a limb of the robot, got 'leg'",
         ),
+        (
+            [*TRIPLE, *WALL, "--mounting", "wall", "--yes", "--lens", "fronf"],
+            "expected --lens with a camera of the settings, got 'fronf'",
+        ),
+        (
+            [*TRIPLE, *WALL, "--mounting", "wall", "--yes", "--lens", "front"],
+            "expected --lens with a calibrated camera, got 'front' without focal",
+        ),
+        (
+            [*TRIPLE, *SEEN, "cameras.front_left.width=320", *OF_RIGHT],
+            "expected --lens with pictures of 640 × 480 px, got 320 × 480",
+        ),
     ],
-    ids=["camera", "mounting", "terminal", "columns", "metres", "limb"],
-)
+    ids=[
+        "camera", "mounting", "terminal", "columns", "metres", "limb", "lens",
+        "open lens", "size",
+    ],
+)  # fmt: skip
 def test_wrong_words_are_refused_before_anything_moves(words, told, capsys):
     assert main(["calibrate", "camera", *words]) == 2
 
     assert told in capsys.readouterr().err
+
+
+def test_the_lens_of_another_name_is_kept_and_written(monkeypatch):
+    tasks = []
+    monkeypatch.setattr(calibrate_camera, "drive", lambda *args: tasks.append(args[3]))
+    assert main(["calibrate", "camera", *OF_RIGHT, *TRIPLE, *SEEN]) == 1
+    (task,) = tasks
+    lens = task.lens
+    assert (lens.focal, lens.centre) == ((610.5, 612.25), (325.0, 236.0))
+    rig = SimulatedRig("piper", "wall", 7, lens=lens)
+
+    result = calibrate_camera_by_views(rig.take_views(), "wall", SIZE, lens)
+
+    assert "focal" not in list_settings(result, "base_link")
+    settings = list_settings(result, "base_link", with_lens=True)
+    assert settings["focal"] == [610.5, 612.25]
+    assert settings["distortion"] == [-0.15, 0.05, 0.0003, -0.0004, 0.0]
 
 
 def test_a_board_is_drawn_to_print(tmp_path, capsys):

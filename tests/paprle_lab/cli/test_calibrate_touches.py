@@ -121,6 +121,7 @@ def test_a_tool_that_touched_a_point_is_what_the_limb_is_led_by(tmp_path, site, 
     told = capsys.readouterr().out
     assert "tool at 20.0, -15.0, 130.0 mm in the eef" in told
     assert told.count("mm from the point") == 4
+    assert "for a spread below 1 mm touch it more often" in told
     robot = make_robot(resolve(["leader=autopilot", "follower=ur5e", "env=kinematic"]))
     limb = robot.limbs["arm"]
     assert limb.eef_link == "arm_tcp"
@@ -249,7 +250,9 @@ def test_points_that_both_arms_touch_place_the_second_base(tmp_path, site, capsy
 
     assert main(["calibrate", "bases", str(file)]) == 0
 
-    assert capsys.readouterr().out.count("mm apart") == 3
+    told = capsys.readouterr().out
+    assert told.count("mm apart") == 3
+    assert "touch more points, farther apart, or give one camera" in told
     words = ["leader=autopilot", "follower=piper_2arm", "env=kinematic"]
     off = place_bases(make_robot(resolve(words))).inverse() * T_FIRST_SECOND
     assert np.linalg.norm(off.translation) < 5e-4
@@ -295,6 +298,22 @@ def test_two_robots_are_told_where_they_stand_and_nothing_is_written(
 
     assert "second base in the first: {xyz: [0.00" in capsys.readouterr().out
     assert not site.exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_camera_that_has_two_lenses_is_refused(capsys):
+    words = ["leader=autopilot", "follower=piper_2arm", "env=kinematic"]
+    cameras = [
+        f"cameras.seen_{side}={{type: drawn_board, link: {side}_base_link, "
+        f"focal: [610.0, {fy}]}}"
+        for side, fy in (("left", 612.0), ("right", 612.5))
+    ]
+
+    assert main(
+        ["calibrate", "bases", "--cameras", "seen_left", "seen_right", *words, *cameras]
+    ) == 2  # fmt: skip
+
+    assert "calibrate the second again with --lens" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("site")

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.robot import RobotModel
-from paprle_lab.calibration.lens import BoardView, Lens, make_spread
+from paprle_lab.calibration.lens import BoardView, Lens, make_offsets, make_spread
 from paprle_lab.calibration.spread import choose_spread, describe_view
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,7 +56,7 @@ def make_board(columns=7, rows=5, square=0.03):
 class SimulatedRig:
     """One limb; its joints are off by their play, its corners by noise."""
 
-    def __init__(self, follower, mounting, seed, play=PLAY, noise=0.2):
+    def __init__(self, follower, mounting, seed, play=PLAY, noise=0.2, lens=None):
         self.rng = np.random.default_rng(seed)
         robot = RobotModel.from_yaml(ROOT / f"configs/follower/{follower}.yaml")
         self.limb = next(iter(robot.limbs.values()))
@@ -67,7 +67,7 @@ class SimulatedRig:
         rng = self.rng
         middle = pin.SE3(np.eye(3), self.p_board.mean(axis=0))
         facing = pin.exp3(rng.uniform(-0.4, 0.4, 3))
-        lens = make_lens(rng)
+        lens = make_lens(rng) if lens is None else lens
         distance = lens.focal[0] / 700.0 * rng.uniform(0.4, 0.7)
         T_cam_board = pin.SE3(facing, np.array([0.0, 0.0, distance])) * middle.inverse()
         held = pin.SE3(pin.SE3.Random().rotation, rng.uniform(-0.08, 0.08, 3))
@@ -119,8 +119,10 @@ class SimulatedRig:
             return None
         is_in, pixels = seen
         pixels = pixels + self.rng.normal(0.0, self.noise, pixels.shape)
-        spread = make_spread(self.limb.jacobian(q))
-        return BoardView(self.p_board[is_in], pixels, self.limb.fk(q), spread)
+        J = self.limb.jacobian(q)
+        sides = self.rng.choice([-1.0, 1.0], len(q))
+        errors = make_spread(J), make_offsets(J, sides)
+        return BoardView(self.p_board[is_in], pixels, self.limb.fk(q), *errors)
 
     def list_postures(self, n=300, spread=0.7):
         """Return postures around the first one from which the board is seen."""
