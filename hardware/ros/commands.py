@@ -68,6 +68,7 @@ class Commander:
         self.topic = topic
         self._bus, self._codec = bus, bus.codec
         self.planner, self._clock = planner, clock
+        self._age_clock = read_boottime  # goes on while the computer sleeps
         is_action = topic.kind in ACTIONS
         advertise = bus.advertise_action if is_action else bus.advertise
         self._publisher = publisher = advertise(topic.name, KINDS[topic.kind])
@@ -106,10 +107,10 @@ class Commander:
             return
         is_same = is_off and self._q is not None and bool((q == self._q).all())
         self._n_same = self._n_same + 1 if is_same else 0
-        begin_ns = read_boottime()
+        begin_ns = self._age_clock()
         data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
-        is_old = read_boottime() - begin_ns >= _LATE_NS
+        is_old = self._age_clock() - begin_ns >= _LATE_NS
         if is_old:
             self.planner.take_back()
             return

@@ -238,12 +238,12 @@ def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours)
 @pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 def test_a_command_made_before_a_standstill_is_not_sent_after_it(moving):
     command = moving.follower._remote._commanders[0]
-    clock, n_before = command._clock, len(moving.find_received())
-    reads = iter([0, 0, 500_000_000])  # begun, made, about to leave
+    clock, n_before = command._age_clock, len(moving.find_received())
+    reads = iter([0, 500_000_000])  # begun, about to leave
 
-    command._clock = lambda: clock() + next(reads, 500_000_000)
+    command._age_clock = lambda: clock() + next(reads)
     moving.follower.write(moving.q_cmd)
-    command._clock = clock
+    command._age_clock = clock
     moving.graph.tick(0.0)
 
     assert len(moving.find_received()) == n_before
