@@ -12,6 +12,7 @@ from paprle.robot.arrays import Bools
 MOST = 0.6  # [s] chosen: shifts farther than this correlate by chance
 _CLEAR = 0.5  # chosen: below it two motions are not of each other
 _AS_GOOD = 0.97  # chosen: of the best; of a periodic motion the nearest shift counts
+_ROUNDING = 1e-6  # chosen: of a value; float32 keeps 1e-7 of it
 _USUAL = 0.1  # [s] chosen: of a follower; nearest to it
 _FOLLOWS = 0.8  # chosen: correlation of a column whose ratio is known
 _IN_PLACE = 0.7  # chosen: below it the action is a velocity, a force, or another pose
@@ -41,11 +42,11 @@ def measure_following(action: Vec, state: Vec, rate: float) -> ActionFollowing:
     action, state = action[1:_LONGEST], state[1:_LONGEST]
     a, s = (np.diff(_smooth(x), axis=0) for x in (action, state))
     ratios = np.full(action.shape[1], np.nan)
-    found = _find_lag(a, s, int(np.ceil(MOST * rate)))
+    moves = _find_moving(a, action) & _find_moving(s, state)
+    found = _find_lag(a[:, moves], s[:, moves], int(np.ceil(MOST * rate)))
     if found is None:
         return ActionFollowing(None, 0.0, ratios)
     lag, part, likeness = found
-    moves = _find_moving(a, s)
     if _compare_places(action[:, moves], state[:, moves], lag) < _IN_PLACE:
         return ActionFollowing(None, likeness, ratios)
     ratios[moves] = _find_ratios(a[:, moves], s[:, moves], lag)
@@ -56,10 +57,9 @@ def measure_following(action: Vec, state: Vec, rate: float) -> ActionFollowing:
 
 def _find_lag(a: Vec, s: Vec, most: int) -> tuple[int, float, float] | None:
     """Return the lag of velocities in rows, its part of a row, and the correlation."""
-    moves = _find_moving(a, s)
-    if len(a) < 4 * most or not moves.any():
+    if len(a) < 4 * most or not a.shape[1]:
         return None
-    x, y = ((v - v.mean(axis=0))[:, moves] for v in (a, s))
+    x, y = (v - v.mean(axis=0) for v in (a, s))
     x, y = x / x.std(axis=0), y / y.std(axis=0)
     lags = np.arange(-most, most + 1)
     likeness = np.array([_correlate(x, y, int(lag)) for lag in lags])
@@ -69,8 +69,10 @@ def _find_lag(a: Vec, s: Vec, most: int) -> tuple[int, float, float] | None:
     return int(lags[k]), _find_vertex(likeness[k - 1 : k + 2]), float(likeness[k])
 
 
-def _find_moving(a: Vec, s: Vec) -> Bools:
-    return np.asarray((a.std(axis=0) > 0.0) & (s.std(axis=0) > 0.0), dtype=np.bool_)
+def _find_moving(velocity: Vec, position: Vec) -> Bools:
+    """Return the columns whose velocity changes by more than rounding."""
+    least = _ROUNDING * np.abs(position).max(axis=0, initial=0.0)
+    return np.asarray(velocity.std(axis=0) > least, dtype=np.bool_)
 
 
 def _smooth(x: Vec) -> Vec:

@@ -20,6 +20,7 @@ from scored_sets import (
     swap_arms,
 )
 
+from paprle_lab.scoring.lags import measure_following
 from paprle_lab.scoring.scoring import ScoredSet, score
 from paprle_lab.scoring.series import LEROBOT
 from paprle_lab.scoring.spool import Spool
@@ -188,3 +189,17 @@ def test_an_episode_of_other_columns_is_left_out():
     scored = run([*make_set(KINDS[0], 0, n=3), *make_set(KINDS[2], 0, n=1)])
     assert len(scored.episodes) == 3
     assert "other columns" in scored.left_out[0][1]
+
+
+@pytest.mark.parametrize("slope", [0.1, 0.013, -0.7])
+def test_a_joint_of_constant_speed_has_no_part_in_the_shift(slope):
+    t = np.arange(120) / 30
+
+    def move(at):
+        joints = [0.3 * np.sin(3.0 * at) + 0.1 * np.sin(11.0 * at), slope * at]
+        return np.stack(joints, axis=1).astype(np.float32).astype(np.float64)
+
+    found = measure_following(move(t) + 0.01, move(t - 0.08), 30.0)
+
+    assert found.lag == pytest.approx(0.08, abs=0.005)
+    assert found.likeness > 0.95
