@@ -47,6 +47,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="create: frames that no leader drove, too: alignment, pauses",
     )
     parser.add_argument(
+        "--images",
+        choices=("newest", "nearest"),
+        default="newest",
+        help="create: of a frame, the newest image at or before it, which a policy "
+        "has at run time, too, or the nearest (default: newest)",
+    )
+    parser.add_argument(
         "--min-score",
         type=float,
         help="create: leave out recordings below this score of `dataset score`",
@@ -83,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
             args.out,
             args.format,
             fps=args.fps,
-            selection=Selection(args.keep_undriven, refused),
+            selection=Selection(args.keep_undriven, refused, args.images),
             work=work,
         )
     for line in report.lines():

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from paprle.observation.columns import Columns
 from paprle.observation.frame import StateFrame
 from paprle_lab.dataset.episodes import Robot, SourceRecording
+from paprle_lab.dataset.film import ImageChoice
 
 Format = Literal["lerobot", "hdf5"]
 
@@ -30,6 +31,7 @@ class Common:
     sizes: Mapping[str, tuple[int, int]]
     fps: int
     keep_undriven: bool = False
+    choice: ImageChoice = "newest"
     has_marks: bool = False
 
 

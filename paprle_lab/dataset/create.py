@@ -86,8 +86,10 @@ def create(
         )
     with _hold(out) as stage:
         common = _find_common(choice, choice.robot, stage.own, form, fps)
-        common = replace(common, keep_undriven=selection.keep_undriven)
-        _check_undriven(common, stage.own)
+        common = replace(
+            common, keep_undriven=selection.keep_undriven, choice=selection.choice
+        )
+        _check_frames(common, stage.own)
         report = DatasetReport(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
@@ -200,7 +202,13 @@ def _find_common(
     return common
 
 
-def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
+def _check_frames(common: Common, own: Mapping[str, Any]) -> None:
+    choice = own.get("images", "nearest") if own else common.choice
+    if common.sizes and choice != common.choice:
+        raise ConfigError(
+            f"dataset: expected images chosen as in the data set that is there, got "
+            f"--images {common.choice}; choose another --out, or --images {choice}"
+        )
     if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
         has = "without" if common.keep_undriven else "with"
         raise ConfigError(
@@ -285,10 +293,13 @@ def _write_one(
     frames = EpisodeFrames(
         source.path,
         common.fps,
-        has_effort=common.columns.has_effort,
-        has_objects=bool(common.columns.objects),
+        also=[
+            *["tau_meas"] * common.columns.has_effort,
+            *["objects"] * bool(common.columns.objects),
+        ],
         depth=common.form == "hdf5",
         kept=source.kept,
+        choice=common.choice,
     )
     common.columns.begin()
     try:
@@ -369,6 +380,7 @@ def _write_own(
 ) -> None:
     own = _describe(common) | {
         "keep_undriven": common.keep_undriven,
+        "images": common.choice,
         "has_marks": common.has_marks,
         "totals": totals,
         "sources": sources,

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from paprle.contracts.types import Vec
 from paprle.observation.columns import Column
-from paprle.observation.frame import StateFrame
 from paprle.recording.video.codec import Image
 from paprle_lab.dataset.formats.marks import PlacedMark
 from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
@@ -25,6 +24,8 @@ LONGEST = (
     1800.0  # [s] spec: LeRobot keeps times as float32 and refuses 0.1 ms of error,
 )
 # which float32 has from 2048 s on
+Frame = tuple[Mapping[str, Vec], Mapping[str, Image]]
+"""Values by column, (n,), and images by camera, RGB (height, width, 3)."""
 GROUP = 20_000  # [rows] chosen: of most episodes one row group, as LeRobot has it
 _BATCH = 500  # [rows] chosen: a megabyte or two
 DONE, SUCCESS = "next.done", "next.success"
@@ -120,10 +121,10 @@ class PieceWriter:
         }
         self._stats = {one.name: NumberStats() for one in self._columns}
         self._looks = {name: ImageStats() for name in sizes}
-        self._batch: list[dict[str, Vec]] = []
+        self._batch: list[Mapping[str, Vec]] = []
         self.n = 0
 
-    def add(self, values: dict[str, Vec], images: Mapping[str, Image]) -> None:
+    def add(self, values: Mapping[str, Vec], images: Mapping[str, Image]) -> None:
         """Add a frame."""
         if len(self._batch) == _BATCH:
             self._flush(is_last=False, is_success=False)
@@ -200,22 +201,25 @@ def read_rows(piece: ShardEpisode) -> Iterator[pa.Table]:
 
 def write_pieces(
     folder: Path,
-    frames: Iterator[tuple[StateFrame, dict[str, Vec]]],
+    frames: Iterator[Frame | None],
     make: Any,
     fps: int,
 ) -> Iterator[PieceWriter]:
-    """Yield full writers, within LeRobot's maximum length."""
+    """Yield full writers, within LeRobot's maximum length; None ends one, too."""
     writer: PieceWriter | None = None
     n_parts = 0
     try:
-        for frame, values in frames:
-            if writer is not None and writer.n >= LONGEST * fps:
+        for frame in frames:
+            is_full = writer is not None and writer.n >= LONGEST * fps
+            if writer is not None and (is_full or frame is None):
                 yield writer
                 writer = None
+            if frame is None:
+                continue
             if writer is None:
                 writer = make(folder / f"part-{n_parts:03d}")
                 n_parts += 1
-            writer.add(values, frame.images)
+            writer.add(*frame)
     except BaseException:
         if writer is not None:
             writer.abandon()

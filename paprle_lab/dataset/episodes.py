@@ -21,6 +21,7 @@ from paprle.recording.reading import Block, Reading
 from paprle.recording.shortage import Shortage, list_shortages
 from paprle.recording.tracks import list_tracks
 from paprle_lab.dataset.camera_calibration import keep_common
+from paprle_lab.dataset.film import ImageChoice
 
 _RATE = 30  # [Hz] chosen: LeRobot's own, where no camera says another
 _NAME = re.compile(r"\w[\w-]{0,99}")  # it becomes the name of a file
@@ -77,10 +78,12 @@ class Selection:
     Attributes:
         keep_undriven: Frames without a leader, too.
         refused: Recordings to leave out, with the reason.
+        choice: Picture of a frame.
     """
 
     keep_undriven: bool = False
     refused: Mapping[Path, str] = field(default_factory=dict)
+    choice: ImageChoice = "newest"
 
 
 ALL = Selection()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from paprle.recording.video.codec import Image
 from paprle.recording.video.pictures import RecordedPicture
+
+ImageChoice = Literal["newest", "nearest"]
+"""The picture of a row: the newest at or before it, as a policy has, or the nearest."""
 
 
 class Picked(NamedTuple):
@@ -32,10 +35,13 @@ class OrderedPictures:
     """Pictures in order of time."""
 
     def __init__(
-        self, pictures: Iterator[RecordedPicture], size: tuple[int, int]
+        self,
+        pictures: Iterator[RecordedPicture],
+        size: tuple[int, int],
+        choice: ImageChoice = "newest",
     ) -> None:
         """Take pictures in file order; those not of ``size`` (h, w) [px] are broken."""
-        self._pictures, self._size = pictures, size
+        self._pictures, self._size, self._choice = pictures, size, choice
         self._n_dropped = 0
         self._newest_ns = -1
         self._is_shown = False
@@ -55,8 +61,8 @@ class OrderedPictures:
         return t_ns if self._now is None else self._now.stamp_ns
 
     def pick(self, t_ns: int) -> Picked | None:
-        """Return the picture nearest to increasing times."""
-        while self._next is not None and self._is_nearer(self._next, t_ns):
+        """Return the picture chosen for increasing times."""
+        while self._next is not None and self._is_due(self._next, t_ns):
             self._n_dropped += not self._is_shown
             self._now, self._next = self._next, self._read()
             self._is_shown = False
@@ -67,10 +73,11 @@ class OrderedPictures:
         return picked
 
     def is_over(self, t_ns: int, period_ns: int) -> bool:
-        """Return whether the last picture is over half a period old."""
+        """Return whether the last picture is older than a row's would be."""
         if self._next is not None or self._now is None:
             return self._now is None
-        return t_ns - self._now.stamp_ns > period_ns // 2
+        longest = period_ns if self._choice == "newest" else period_ns // 2
+        return t_ns - self._now.stamp_ns > longest
 
     def close(self) -> int:
         """Return the number of unused pictures."""
@@ -79,7 +86,9 @@ class OrderedPictures:
             n, self._next = n + 1, self._read()
         return n
 
-    def _is_nearer(self, shot: _Shot, t_ns: int) -> bool:
+    def _is_due(self, shot: _Shot, t_ns: int) -> bool:
+        if self._choice == "newest":
+            return shot.stamp_ns <= t_ns
         if self._now is None:
             return True
         return abs(shot.stamp_ns - t_ns) < abs(self._now.stamp_ns - t_ns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from paprle.recording.reading import Reading
 from paprle.recording.video.codec import Image
 from paprle.recording.video.pictures import Footage
 from paprle.robot.arrays import Bools
-from paprle_lab.dataset.film import OrderedPictures, Picked
+from paprle_lab.dataset.film import ImageChoice, OrderedPictures, Picked
 from paprle_lab.dataset.resampling_error import Account
 from paprle_lab.dataset.series import Around, Series
 
@@ -50,23 +50,24 @@ class EpisodeFrames:
         path: Path,
         fps: int,
         *,
-        has_effort: bool = False,
-        has_objects: bool = False,
+        also: Sequence[str] = (),
         depth: bool = False,
         kept: tuple[float, float] = (0.0, math.inf),
+        choice: ImageChoice = "newest",
     ) -> None:
         """Open an episode; of it the times ``kept`` [s] since its first record.
+
+        ``also`` are further fields that each sample has: ``tau_meas``, ``objects``.
 
         Raises:
             RecordingError: If unreadable, or a source is empty.
         """
-        needed = ("q_meas", "dq_meas", *["tau_meas"] * has_effort)
         reading = Reading(path)
-        self._feed = _Feed(reading, (*needed, *["objects"] * has_objects))
+        self._feed = _Feed(reading, ("q_meas", "dq_meas", *also))
         self._series = self._feed.series
         self._is_held = _list_held(reading.header["leader_info"])
         self._kept = kept
-        self._fps = fps
+        self._fps, self._choice = fps, choice
         self._films: dict[tuple[str, bool], OrderedPictures] = {}
         self._stack = ExitStack()
         footage = Footage(path)
@@ -77,7 +78,7 @@ class EpisodeFrames:
             info = footage.cameras[track.camera]
             read = footage.read(track.camera, depth=track.kind == PictureKind.DEPTH)
             self._stack.enter_context(closing(read))
-            film = OrderedPictures(read, (info.height, info.width))
+            film = OrderedPictures(read, (info.height, info.width), choice)
             self._films[track.camera, is_depth] = film
         self._limits = {
             name: int(1.5 * NS / min(camera.fps, fps))
@@ -127,7 +128,11 @@ class EpisodeFrames:
             return begin
         slowest = max(coloured, key=lambda name: self._limits[name])
         film = self._films[slowest, False]
-        return max(begin, film.find_first(begin))
+        first = film.find_first(begin)
+        if self._choice == "newest":
+            # behind the picture by more than its stamps vary, or it would be missed
+            first += NS // self._fps // 4
+        return max(begin, first)
 
     def _make(self, t_ns: int) -> StateFrame | None:
         period = NS // self._fps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from paprle.observation.columns import OBJECTS
 from paprle_lab.dataset.formats.lerobot import Shape, Totals
@@ -26,33 +27,47 @@ _MEANING = {
 }
 
 
-def write_card(root: Path, shape: Shape, totals: Totals) -> None:
+class Origin(NamedTuple):
+    """What a card tells beside the counts: how it was made, and of the columns."""
+
+    made: str
+    about: str
+
+
+RECORDED = Origin(
+    "recorded with PAPRLE",
+    "Grippers: 0 closed … 100 open. What was interpolated, held or dropped, and "
+    "how far each column is off in time: `meta/report.txt`, by recording in "
+    "`meta/paprle.json`.",
+)
+
+
+def write_card(
+    root: Path, shape: Shape, totals: Totals, origin: Origin = RECORDED
+) -> None:
     """Write ``README.md``."""
-    text = "\n".join(_make_lines(shape, totals)) + "\n"
+    text = "\n".join(_make_lines(shape, totals, origin)) + "\n"
     (root / "README.md").write_text(text, encoding="utf-8")
 
 
-def _make_lines(shape: Shape, totals: Totals) -> Iterator[str]:
+def _make_lines(shape: Shape, totals: Totals, origin: Origin) -> Iterator[str]:
     yield from ("---", "task_categories: [robotics]", "tags: [LeRobot, paprle]")
     yield from ("configs:", "- config_name: default", "  data_files: data/*/*.parquet")
     yield from ("---", "", f"# {shape.robot_type}", "")
     yield (
         f"{totals.n_episodes} episodes, {totals.n_frames} frames at {shape.fps} Hz, "
-        "LeRobotDataset v3.0, recorded with PAPRLE."
+        f"LeRobotDataset v3.0, {origin.made}."
     )
     yield from ("", "| column | what | values and units |", "|---|---|---|")
+    own = {column.name for column in shape.columns}
     for column in shape.all_columns:
-        if column.name not in _MEANING:
+        if column.name not in _MEANING and column.name not in own:
             continue
         pairs = zip(column.names, column.units, strict=True) if column.names else ()
-        told = ", ".join(f"`{name}` {unit}" for name, unit in pairs)
-        yield f"| `{column.name}` | {_MEANING[column.name]} | {told} |"
+        told = ", ".join(f"`{name}` {unit}".rstrip() for name, unit in pairs)
+        meaning = _MEANING.get(column.name, "") if origin == RECORDED else ""
+        yield f"| `{column.name}` | {meaning} | {told} |"
     for camera, (height, width) in shape.sizes.items():
         key = f"observation.images.{camera}"
         yield f"| `{key}` | camera `{camera}` | {width} × {height}, RGB |"
-    yield ""
-    yield (
-        "Grippers: 0 closed … 100 open. What was interpolated, held or dropped, and "
-        "how far each column is off in time: `meta/report.txt`, by recording in "
-        "`meta/paprle.json`."
-    )
+    yield from ("", origin.about)

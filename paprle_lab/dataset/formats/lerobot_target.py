@@ -10,7 +10,12 @@ from typing import Any
 
 from paprle.observation.frame import StateFrame
 from paprle_lab.dataset.common import Common
-from paprle_lab.dataset.episode_shard import PieceWriter, ShardEpisode, write_pieces
+from paprle_lab.dataset.episode_shard import (
+    Frame,
+    PieceWriter,
+    ShardEpisode,
+    write_pieces,
+)
 from paprle_lab.dataset.episodes import SourceRecording
 from paprle_lab.dataset.formats.card import write_card
 from paprle_lab.dataset.formats.lerobot import Shape, Totals, pack, read_stats
@@ -43,8 +48,8 @@ class LerobotTarget:
             PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
         )
         stamps = list[int]()
-        stamped = _note_stamps(frames, stamps)
-        for piece in write_pieces(folder, stamped, make, shape.fps):
+        plain = _note_stamps(frames, stamps)
+        for piece in write_pieces(folder, plain, make, shape.fps):
             marks = place_marks(source.marks, stamps[n : n + piece.n])
             piece.close(source.task, source.outcome, source.sha256, marks)
             n += piece.n
@@ -67,7 +72,7 @@ class LerobotTarget:
 
 def _note_stamps(
     frames: Iterator[tuple[StateFrame, Any]], stamps: list[int]
-) -> Iterator[tuple[StateFrame, Any]]:
+) -> Iterator[Frame]:
     for frame, values in frames:
         stamps.append(frame.stamp_ns)
-        yield frame, values
+        yield values, frame.images

@@ -89,6 +89,36 @@ def test_a_copy_of_a_recording_is_used_once(tmp_path):
     assert [one.reason for one in report.left_out] == ["a copy of another one"]
 
 
+@pytest.mark.parametrize(("choice", "worst"), [("newest", 0.625), ("nearest", 0.5)])
+def test_images_of_a_slow_camera_are_chosen_as_asked(tmp_path, choice, worst):
+    path = write_episode(tmp_path / "recorded", 1.0, fps=10.0)
+
+    report = create(
+        [path],
+        tmp_path / "set",
+        "lerobot",
+        fps=20,
+        selection=Selection(choice=choice),
+    )
+
+    account = report.accounts["front"]
+    assert account.worst == pytest.approx(worst / 10, abs=1e-3)
+
+
+def test_images_of_a_set_are_all_chosen_alike(tmp_path):
+    path = write_episode(tmp_path / "recorded", 1.0)
+    create([path], tmp_path / "set", "lerobot")
+    more = write_episode(tmp_path / "recorded", 1.0)
+
+    with pytest.raises(ConfigError, match="--images newest"):
+        create(
+            [more],
+            tmp_path / "set",
+            "lerobot",
+            selection=Selection(choice="nearest"),
+        )
+
+
 def test_missing_images_are_held_and_counted(tmp_path):
     path = write_episode(tmp_path / "recorded", 1.0, skip=range(10, 16))
 
@@ -97,7 +127,7 @@ def test_missing_images_are_held_and_counted(tmp_path):
     account = report.accounts["front"]
     assert account.n_held == 6
     assert account.n_gaps > 0
-    assert account.worst == pytest.approx(0.1, abs=0.02)
+    assert account.worst == pytest.approx(6.25 / 30, abs=1e-3)
 
 
 def test_images_that_no_frame_shows_are_counted_as_dropped(tmp_path):
