@@ -17,6 +17,14 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "dataset_score:SCORE",
         "score and rank episodes, find faults of a data set or of recordings",
     ),
+    "dataset-inspect": (
+        "dataset_bags:INSPECT",
+        "list the topics of a ROS bag and draft a mapping to a data set",
+    ),
+    "dataset-convert": (
+        "dataset_bags:CONVERT",
+        "make a data set of ROS bags or MCAP files of others",
+    ),
     "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),

@@ -13,7 +13,6 @@ import numpy as np
 import pinocchio as pin
 from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.static_frames import FrameError, SourceFrame, StaticFrames
@@ -24,12 +23,12 @@ from paprle.recording.others.bag_joints import (
     WantedJoints,
     merge_states,
 )
+from paprle.recording.others.ros_types import TRANSFORMS, RosTypes
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 JOY = "sensor_msgs/msg/Joy"
-TRANSFORMS = "tf2_msgs/msg/TFMessage"
 JOINT_TYPES = (JOINT_STATE, JOINT_TRAJECTORY)
 
 MAX_MESSAGES = 10_000_000  # chosen: a day at 100 Hz; more is no motion
@@ -67,15 +66,11 @@ class Bag:
         """
         self.path = path
         self.is_by_reception = False
-        self._is_ros1 = path.suffix == ".bag"
-        store = Stores.ROS1_NOETIC if self._is_ros1 else Stores.ROS2_HUMBLE
-        self._store = get_typestore(store)
-        if TRANSFORMS not in self._store.fielddefs:  # rosbags brings it for ROS 2 alone
-            text = "geometry_msgs/TransformStamped[] transforms\n"
-            self._store.register(get_types_from_msg(text, TRANSFORMS))
+        is_ros1 = path.suffix == ".bag"
+        self._types = RosTypes(is_ros1=is_ros1)
         self._reader: Any = None
         try:
-            self._reader = Reader1(path) if self._is_ros1 else Reader2(path)
+            self._reader = Reader1(path) if is_ros1 else Reader2(path)
             self._reader.open()
             self.topics: Mapping[str, str] = {
                 connection.topic: str(connection.msgtype)
@@ -211,7 +206,7 @@ class Bag:
             RecordingError: If its type is not known, or a message is invalid.
         """
         kind = self.topics[topic]
-        if kind not in self._store.fielddefs:
+        if not self._types.knows(kind):
             raise RecordingError(f"{self.path}: {topic}: the type {kind} is not known")
         return self._read(topic, kind)
 
@@ -228,7 +223,7 @@ class Bag:
             for n, (_, received_ns, data) in enumerate(messages):
                 if n == MAX_MESSAGES:
                     raise RecordingError(f"{topic}: more than {n} messages")
-                yield int(received_ns), self._decode(data, kind)
+                yield int(received_ns), self._types.decode(kind, data)
         except RecordingError:
             raise
         except Exception as err:
@@ -245,17 +240,6 @@ class Bag:
         sent = np.array([s.sec * 10**9 + s.nanosec for s in headers], dtype=np.int64)
         is_one_clock = bool((np.abs(sent - received) < _ONE_CLOCK_NS).all())
         return sent if is_one_clock else received
-
-    def _decode(self, data: bytes, kind: str) -> Any:
-        """Return a message without Fast DDS's trailing bytes."""
-        definition = self._store.get_msgdef(kind)
-        if self._is_ros1:
-            parse, body = definition.deserialize_ros1, data
-        else:
-            is_little = data[:2] == b"\x00\x01"  # spec: OMG DDS-XTypes 1.3, 7.6.3.1.2
-            little, big = definition.deserialize_cdr_le, definition.deserialize_cdr_be
-            parse, body = (little if is_little else big), data[4:]
-        return parse(memoryview(body), 0, definition.cls, self._store)[0]
 
 
 def _transform(T: pin.SE3, rows: Vec) -> Vec:

@@ -1,0 +1,1 @@
+"""Data sets of others' recordings, and data sets in others' formats."""

@@ -1,0 +1,1 @@
+"""ROS bags and MCAP files of others as episodes at one rate."""
