@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 
 from paprle.contracts.datagram import Address, get_address
+from paprle.link.packets import has_form
 from paprle.link.rates import Allowance
 
 _OF_PEER = 256  # chosen: 0.8 ms of refusing them; a peer sends a tenth in a bad look
@@ -16,19 +17,27 @@ _N_CALLERS = 32  # chosen: hosts, and copies of their words, that are told apart
 
 
 def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
-    """Return each sender's newest datagrams, in order."""
+    """Return each sender's newest datagrams, in order.
+
+    Junk from the peer's address takes no room: it is refused by its form, at no cost.
+    """
     if len(data) <= _OF_OTHER:
         return list(data)
     chosen: deque[bytes] = deque()
     counts: Counter[Address | None] = Counter()
+    n_opened = 0
     for one in reversed(data):
         address = get_address(one)
-        counts[address] += 1
         is_peer = address == peer
+        if is_peer and not has_form(one):
+            chosen.appendleft(one)
+            continue
+        counts[address] += 1
         most = _OF_PEER if is_peer else _OF_OTHER
-        is_within = is_peer or len(chosen) < _OF_PEER
+        is_within = is_peer or n_opened < _OF_PEER
         if counts[address] <= most and is_within:
             chosen.appendleft(one)
+            n_opened += 1
     return list(chosen)
 
 

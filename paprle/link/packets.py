@@ -1,6 +1,7 @@
 """Sealed datagrams: header, payload and a tag that needs the key.
 
-Numbers by direction and kind reveal copies and replays. The tag is verified first.
+Numbers by direction and kind reveal copies and replays. Of what has our form, the tag is
+verified first.
 """
 
 from __future__ import annotations
@@ -121,17 +122,22 @@ class Sealer:
     def _find_seal_fault(self, data: bytes) -> str:
         if len(data) > MAX_BYTES:
             return "too large"
-        if len(data) < _HEADER.size + _TAG:
+        if not has_form(data):
             return "malformed"
         body, tag = data[:-_TAG], data[-_TAG:]
         other = Side.FOLLOWER if self._side is Side.LEADER else Side.LEADER
         if not hmac.compare_digest(tag, self._compute_tag(other, body)):
             return "wrong key"
-        is_ours = body[: len(_MAGIC)] == _MAGIC and body[len(_MAGIC)] in _KINDS
-        return "" if is_ours else "malformed"
+        return ""
 
     def _compute_tag(self, side: Side, body: bytes) -> bytes:
         return hmac.digest(self._key, bytes([side]) + body, "sha256")[:_TAG]
+
+
+def has_form(data: bytes) -> bool:
+    """Return whether a datagram has our form, which takes no key."""
+    is_sized = _HEADER.size + _TAG <= len(data) <= MAX_BYTES
+    return is_sized and data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC)] in _KINDS
 
 
 def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcap.reader import SeekingReader
+from mcap.reader import McapReader, NonSeekingReader, SeekingReader
 from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
 
@@ -125,6 +125,12 @@ class _McapFile:
             summary = self._make_reader().get_summary()
             if summary is None or summary.statistics is None:
                 raise ValueError("no summary at its end")
+            self._is_indexed = bool(summary.chunk_indexes)
+            largest = max(
+                (one.uncompressed_size for one in summary.chunk_indexes), default=0
+            )
+            if largest > _LARGEST_RECORD:
+                raise ValueError(f"a chunk of {largest} bytes")
             counts = summary.statistics.channel_message_counts
             self.span_ns = (
                 summary.statistics.message_start_time,
@@ -140,7 +146,10 @@ class _McapFile:
         if not wanted:
             return
         try:
-            messages = self._make_reader().iter_messages(topics=wanted)
+            # to sort messages without an index takes all of them in memory
+            messages = self._make_reader(is_indexed=self._is_indexed).iter_messages(
+                topics=wanted, log_time_order=self._is_indexed
+            )
             for _, channel, message in messages:
                 decode = self._decoders.get(channel.id)
                 if decode is not None:
@@ -154,10 +163,10 @@ class _McapFile:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def _make_reader(self) -> SeekingReader:
-        return SeekingReader(
-            self._file, validate_crcs=True, record_size_limit=_LARGEST_RECORD
-        )
+    def _make_reader(self, *, is_indexed: bool = True) -> McapReader:
+        self._file.seek(0)
+        make = SeekingReader if is_indexed else NonSeekingReader
+        return make(self._file, validate_crcs=True, record_size_limit=_LARGEST_RECORD)
 
     def _find_topics(self, summary: Any, counts: Mapping[int, int]) -> dict[str, Topic]:
         decoders = Decoders()

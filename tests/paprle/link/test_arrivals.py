@@ -16,8 +16,11 @@ PEER, OTHER = ("10.0.0.1", 47100), ("10.0.0.1", 666)
 MS = 1_000_000
 
 
-def send(n, address):
-    return [Datagram.make(os.urandom(100), address) for _ in range(n)]
+FORGED = b"PL2\x06"
+
+
+def send(n, address, head=FORGED):
+    return [Datagram.make(head + os.urandom(100), address) for _ in range(n)]
 
 
 @pytest.mark.parametrize("n", [65, 500, 5000])
@@ -30,17 +33,19 @@ def test_no_flood_of_others_drops_a_datagram_of_the_peer(n):
     assert len(chosen) <= 64 + 3
 
 
-@pytest.mark.parametrize("n", [100, 250])
-def test_a_flood_with_the_address_of_the_peer_drops_none_of_its_datagrams(n):
-    ours = send(3, PEER)
+@pytest.mark.parametrize(
+    ("n", "head"), [(100, FORGED), (250, FORGED), (500, b""), (5000, b"")]
+)
+def test_a_flood_with_the_address_of_the_peer_drops_none_of_its_datagrams(n, head):
+    ours, before, after = send(3, PEER), send(n, PEER, head), send(n // 9, OTHER)
 
-    assert ours[0] in choose([ours[0], *send(n, PEER)], PEER)
+    chosen = choose([*ours, *before, *after], PEER)
+
+    assert [one for one in chosen if one in ours] == ours
 
 
 class Besieged(LinkedStep):
-    """Whose robot hears junk of another port, as much as a fast network carries."""
-
-    N = 140  # in a period of 5 ms: 28,000 a second
+    """Whose robot hears junk, as much as a fast network carries."""
 
     def __init__(self):
         super().__init__()
@@ -51,16 +56,25 @@ class Besieged(LinkedStep):
         ]
 
 
-@pytest.mark.parametrize("address", [OTHER, PEER], ids=["other port", "forged address"])
-def test_a_robot_follows_as_well_beside_a_flood(address):
+# in a period of 5 ms: 28,000 and 100,000 a second
+@pytest.mark.parametrize(
+    ("n", "address", "head", "why"),
+    [
+        (140, OTHER, FORGED, "wrong key"),
+        (140, PEER, FORGED, "wrong key"),
+        (500, PEER, b"", "malformed"),
+    ],
+    ids=["other port", "forged address", "junk with the peer's address"],
+)
+def test_a_robot_follows_as_well_beside_a_flood(n, address, head, why):
     alone, beside = LinkedStep().engage(), Besieged().engage()
-    beside.junk = send(beside.N, address)
+    beside.junk = send(n, address, head)
 
     for session in (alone, beside):
         session.move(100, speed=0.2)
 
     assert beside.far_state == "ENGAGED"
-    assert beside.far.refused["wrong key"] > 5000
+    assert beside.far.refused[why] > 5000
     assert beside.q_cmd == pytest.approx(alone.q_cmd, abs=1e-9)
 
 

@@ -82,8 +82,9 @@ def test_rows_of_a_bag_are_of_their_times(tmp_path, form):
     check_rows(rows, numbers)
 
 
-def test_json_channels_become_rows(tmp_path):
-    bag = foreign_bags.write_json_mcap(tmp_path / "j.mcap")
+@pytest.mark.parametrize("use_chunking", [True, False])
+def test_json_channels_become_rows(tmp_path, use_chunking):
+    bag = foreign_bags.write_json_mcap(tmp_path / "j.mcap", use_chunking=use_chunking)
 
     code = convert([bag], draft(bag, tmp_path / "m.yaml"), tmp_path / "set")
 

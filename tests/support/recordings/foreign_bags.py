@@ -152,11 +152,11 @@ def find_mcap(folder: Path) -> Path:
     return path
 
 
-def write_json_mcap(path, motion=None):
+def write_json_mcap(path, motion=None, *, use_chunking=True):
     """Write an MCAP with JSON channels, as Foxglove's libraries do."""
     motion = motion or Motion()
     with path.open("wb") as file:
-        writer = Writer(file)
+        writer = Writer(file, use_chunking=use_chunking)
         writer.start(profile="", library="somebody")
         schema = writer.register_schema("Joints", "jsonschema", b'{"type": "object"}')
         channels = {
