@@ -37,21 +37,30 @@ def compute_pinch(shape: Vec) -> float:
 
 
 class Steady:
-    """A state that changes only after a while."""
+    """A state that changes only after a while.
+
+    Attributes:
+        is_known: Whether it was seen for a while, on or off.
+    """
 
     def __init__(self) -> None:
-        self.is_on = False
+        self.is_on = self.is_known = False
+        self._next = False
         self._since: float | None = None
 
     def update(self, is_on: bool | None, t: float) -> bool:
         """Return the state at ``t`` [s]; None changes nothing."""
-        if is_on is None or is_on == self.is_on:
+        if is_on is None or (self.is_known and is_on == self.is_on):
             self._since = None
-        elif self._since is None:
-            self._since = t
+        elif self._since is None or is_on != self._next:
+            self._next, self._since = is_on, t
         elif t - self._since >= _LAST:
-            self.is_on, self._since = is_on, None
+            self.is_on, self.is_known, self._since = is_on, True, None
         return self.is_on
+
+    def lose(self) -> None:
+        """Forget whether it was seen."""
+        self.is_known, self._since = False, None
 
 
 class Gesture(ABC):
@@ -64,6 +73,15 @@ class Gesture(ABC):
     def is_closed(self) -> bool:
         """Whether it was closed at last sight."""
         return self._steady.is_on
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the hand was seen since its loss, closed or open."""
+        return self._steady.is_known
+
+    def lose(self) -> None:
+        """Mark the hand as lost."""
+        self._steady.lose()
 
     def update(self, shape: Vec, t: float) -> bool:
         """Return whether landmarks, (21, 3), gesture at ``t`` [s]."""

@@ -77,6 +77,7 @@ class HandImu(Leader):
             is_stamped_on_arrival=True,
             has_deadman=True,
             has_gripper=True,
+            has_trigger=True,
             renders=self.config.renders,
             rate=_RATE,
             engage_hint=(
@@ -218,6 +219,8 @@ class HandImu(Leader):
             elif self._filter is not None and was_known:
                 p_hand = self._filter.update(p_hand, captured)
             self._glide.aim(p_hand, captured, t)
+        if not self._track.is_known:
+            self._grip.lose()
         if hand is not None:
             self._grip.update(hand.shape, captured)
             self._own_fist.update(hand.shape, captured)
@@ -273,7 +276,9 @@ class HandImu(Leader):
             limbs={
                 _LIMB: LimbCommand(
                     T_leader_base_leader_eef=pin.SE3(R, p),
-                    opening=0.0 if self._grip.is_closed else 1.0,
+                    opening=float(not self._grip.is_closed)
+                    if self._grip.is_known
+                    else None,
                 )
             },
             engaged=press.is_held,

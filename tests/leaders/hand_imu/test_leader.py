@@ -295,6 +295,21 @@ def test_a_fist_closes_the_gripper_and_an_open_hand_opens_it(play):
     assert play.samples[-1].engaged
 
 
+def test_a_hand_that_is_found_as_a_fist_was_not_seen_open(play):
+    play.engage()
+    play.is_shown = False
+    play.step(1.0)
+    n = len(play.samples)
+    play.is_shown, play.curl = True, 1.0
+
+    play.step(1.0)
+
+    openings = [sample.limbs["hand"].opening for sample in play.samples[n:]]
+    assert play.leader.info.has_trigger
+    assert openings[-1] == 0.0
+    assert 1.0 not in openings
+
+
 def test_a_hand_of_no_depth_is_placed_by_its_size(clock):
     play = Play(clock)
 
