@@ -1,7 +1,7 @@
 """Sealed datagrams: header, payload and a tag that needs the key.
 
-Numbers by direction and kind reveal copies and replays. Of datagrams of our form the tag
-is verified first.
+Numbers by direction and kind reveal copies and replays. Of datagrams with our form,
+the tag is verified first.
 """
 
 from __future__ import annotations
