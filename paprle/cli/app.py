@@ -50,7 +50,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
 
 _SECOND_WORDS = {
     "calibrate": ("camera", "tool", "bases"),
-    "dataset": ("edit", "score", "inspect", "convert"),
+    "dataset": ("edit", "score", "inspect", "convert", "push"),
 }
 """Second words that make verbs of paprle_lab of their own."""
 

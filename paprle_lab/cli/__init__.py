@@ -25,6 +25,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "dataset_bags:CONVERT",
         "make a data set of ROS bags or MCAP files of others",
     ),
+    "dataset-push": (
+        "dataset_push:PUSH",
+        "upload a LeRobot data set to the Hugging Face Hub",
+    ),
     "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),

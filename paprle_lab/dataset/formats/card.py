@@ -50,6 +50,17 @@ def write_card(
     (root / "README.md").write_text(text, encoding="utf-8")
 
 
+def describe_privacy(cameras: list[str]) -> Iterator[str]:
+    """Yield lines of a card on its images."""
+    if cameras:
+        yield (
+            f"Images of {', '.join(cameras)} are as recorded: people, screens and "
+            "rooms may be recognised."
+        )
+    else:
+        yield "There are no images."
+
+
 def _make_lines(shape: Shape, totals: Totals, origin: Origin) -> Iterator[str]:
     yield from ("---", "task_categories: [robotics]", "tags: [LeRobot, paprle]")
     yield from ("configs:", "- config_name: default", "  data_files: data/*/*.parquet")
@@ -70,4 +81,5 @@ def _make_lines(shape: Shape, totals: Totals, origin: Origin) -> Iterator[str]:
     for camera, (height, width) in shape.sizes.items():
         key = f"observation.images.{camera}"
         yield f"| `{key}` | camera `{camera}` | {width} × {height}, RGB |"
-    yield from ("", origin.about)
+    yield from ("", origin.about, "", "## Privacy", "")
+    yield from describe_privacy(list(shape.sizes))

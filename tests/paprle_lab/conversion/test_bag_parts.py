@@ -96,7 +96,7 @@ def test_whole_numbers_and_flags_have_nothing_between():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30, None, "text", [[1.0]] * 3])
-def test_numbers_that_are_none_are_refused(value):
+def test_values_other_than_numbers_are_refused(value):
     reader = make_reader(2, "q")
 
     assert reader.read({"q": [0.0, value]}) is None
@@ -161,7 +161,7 @@ def test_padded_rows_are_cut():
         {"data": None},
     ],
 )
-def test_a_picture_that_is_none_is_refused(change):
+def test_data_without_a_picture_is_refused(change):
     message = make_image(np.zeros((4, 6, 3), np.uint8), "rgb8")
     vars(message).update(change)
     pictures = Pictures((4, 6))

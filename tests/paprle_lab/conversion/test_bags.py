@@ -239,7 +239,7 @@ def test_a_clock_of_another_computer_is_not_used(tmp_path):
     assert (np.abs(numbers - shown) <= 2).all()
 
 
-def test_messages_that_are_none_are_left_out_and_counted(tmp_path, capsys):
+def test_unusable_messages_are_left_out_and_counted(tmp_path, capsys):
     told = list(Motion().list_messages())
     n_bad = 0
     for k, (r, s, topic, _) in enumerate(told):
