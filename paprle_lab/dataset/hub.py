@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from paprle.contracts.errors import (
     ConfigError,
@@ -157,7 +157,11 @@ def _write_card(
     path = root / "README.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     found = _HEAD.match(text)
-    head: dict[str, Any] = (yaml.safe_load(found[1]) or {}) if found else {}
+    try:
+        head = (yaml.safe_load(found[1]) or {}) if found else {}
+        tags = [*head.get("tags", [])]
+    except (yaml.YAMLError, AttributeError, TypeError) as err:
+        raise ConfigError(f"{path}: expected metadata in YAML, got: {err}") from err
     if license_id:
         head["license"] = license_id
     if is_public and not head.get("license"):
@@ -166,7 +170,6 @@ def _write_card(
             "one nobody may use it; cc-by-4.0 and apache-2.0 are usual"
         )
     head.setdefault("task_categories", ["robotics"])
-    tags = [*head.get("tags", [])]
     head["tags"] = [*tags, *(["LeRobot"] if "LeRobot" not in tags else [])]
     body = text[found.end() :] if found else text
     if not body.strip():
@@ -192,7 +195,7 @@ def _list_files(root: Path) -> Iterator[Path]:
 
 
 def _list_names() -> list[str]:
-    """Return names that tell whose machine this is."""
+    """Return names of this machine, of its user and home."""
     names = [str(Path.home()), socket.gethostname()]
     with suppress(Exception):  # a user without a name
         names.append(getpass.getuser())

@@ -28,7 +28,7 @@ _MEANING = {
 
 
 class Origin(NamedTuple):
-    """What a card tells beside the counts: how it was made, and of the columns."""
+    """Making of a set, and notes on its columns, for its card."""
 
     made: str
     about: str

@@ -198,6 +198,17 @@ def test_an_invalid_name_is_refused(hub, made, name):
     assert not hub.sets
 
 
+@pytest.mark.parametrize("head", ["a: [", "- 1", "tags: 3"])
+def test_a_card_with_broken_metadata_is_named(hub, made, head):
+    (made / "README.md").write_text(f"---\n{head}\n---\n# circle\n")
+
+    done = push(hub, made, "me/circle")
+
+    assert done.returncode == 2
+    assert "README.md: expected metadata" in done.stderr
+    assert not hub.sets
+
+
 def test_a_set_without_a_card_gets_one(hub, made):
     (made / "README.md").unlink()
 
