@@ -16,7 +16,7 @@ from paprle_lab.conversion.bags.mapping import BagMapping
 from paprle_lab.conversion.bags.message_files import MessageFile
 from paprle_lab.conversion.bags.parts import PartReader
 from paprle_lab.conversion.bags.pictures import RGB, Pictures
-from paprle_lab.conversion.bags.streams import Sample, Stream
+from paprle_lab.conversion.bags.streams import Sample, SampleStream
 from paprle_lab.conversion.bags.values import find_stamp
 from paprle_lab.dataset.film import ImageChoice
 from paprle_lab.dataset.resampling_error import Account
@@ -47,7 +47,7 @@ class _Source:
     reader: PartReader | Pictures
     longest_ns: int
     is_held: bool = False
-    stream: Stream[Any] = field(default_factory=Stream)
+    stream: SampleStream[Any] = field(default_factory=SampleStream)
 
 
 @dataclass

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.errors import RecordingError
-from paprle_lab.conversion.bags.message_files import MessageFile, Topic, open_messages
+from paprle_lab.conversion.bags.message_files import (
+    BagTopic,
+    MessageFile,
+    open_messages,
+)
 from paprle_lab.conversion.bags.pictures import find_picture
 from paprle_lab.conversion.bags.values import (
     find_labels,
@@ -50,7 +54,7 @@ class SeenTopic:
         offset: Median of sender's stamp less reception, [s]; None without stamps.
     """
 
-    topic: Topic
+    topic: BagTopic
     rate: float
     picture: tuple[int, int] | None = None
     fields: list[SeenField] = field(default_factory=list)
@@ -142,7 +146,7 @@ def _take(
             return
 
 
-def _look(topic: Topic, samples: list[tuple[int, Any]]) -> SeenTopic:
+def _look(topic: BagTopic, samples: list[tuple[int, Any]]) -> SeenTopic:
     seen = SeenTopic(topic, float("nan"))
     offsets, stamps = list[int](), list[int]()
     for received_ns, message in samples:

@@ -24,7 +24,7 @@ _REMEDY = "one that was cut off: mcap recover, or ros2 bag reindex"
 
 
 @dataclass(frozen=True)
-class Topic:
+class BagTopic:
     """A topic of a file.
 
     Attributes:
@@ -47,7 +47,7 @@ class MessageFile(Protocol):
     """
 
     path: Path
-    topics: Mapping[str, Topic]
+    topics: Mapping[str, BagTopic]
     span_ns: tuple[int, int]
 
     def read(self, topics: Iterable[str]) -> Iterator[tuple[str, int, Any]]:
@@ -136,7 +136,7 @@ class _McapFile:
                 summary.statistics.message_start_time,
                 summary.statistics.message_end_time,
             )
-            self.topics: Mapping[str, Topic] = self._find_topics(summary, counts)
+            self.topics: Mapping[str, BagTopic] = self._find_topics(summary, counts)
         except Exception as err:
             self._file.close()
             raise _make_error(path, err) from err
@@ -168,9 +168,11 @@ class _McapFile:
         make = SeekingReader if is_indexed else NonSeekingReader
         return make(self._file, validate_crcs=True, record_size_limit=_LARGEST_RECORD)
 
-    def _find_topics(self, summary: Any, counts: Mapping[int, int]) -> dict[str, Topic]:
+    def _find_topics(
+        self, summary: Any, counts: Mapping[int, int]
+    ) -> dict[str, BagTopic]:
         decoders = Decoders()
-        topics = dict[str, Topic]()
+        topics = dict[str, BagTopic]()
         for channel in summary.channels.values():
             schema = summary.schemas.get(channel.schema_id)
             kind = name_type("" if schema is None else schema.name)
@@ -185,7 +187,7 @@ class _McapFile:
                 self._decoders[channel.id] = found
             n = counts.get(channel.id, 0) + (before.n_messages if before else 0)
             problem = problem or (before.problem if before else "")
-            topics[channel.topic] = Topic(channel.topic, kind, n, problem)
+            topics[channel.topic] = BagTopic(channel.topic, kind, n, problem)
         return topics
 
 
@@ -205,7 +207,7 @@ class _RosbagFile:
             raise _make_error(path, err) from err
         decoders = Decoders()
         self._decode: dict[int, Callable[[bytes], Any]] = {}
-        topics = dict[str, Topic]()
+        topics = dict[str, BagTopic]()
         for one in connections:
             found = decoders.find_ros(str(one.msgtype), one.msgdef, is_ros1=is_ros1)
             if not isinstance(found, str):
@@ -213,8 +215,8 @@ class _RosbagFile:
             before = topics.get(one.topic)
             n = one.msgcount + (before.n_messages if before else 0)
             problem = found if isinstance(found, str) else ""
-            topics[one.topic] = Topic(one.topic, str(one.msgtype), n, problem)
-        self.topics: Mapping[str, Topic] = topics
+            topics[one.topic] = BagTopic(one.topic, str(one.msgtype), n, problem)
+        self.topics: Mapping[str, BagTopic] = topics
 
     def read(self, topics: Iterable[str]) -> Iterator[tuple[str, int, Any]]:
         wanted = set(topics)

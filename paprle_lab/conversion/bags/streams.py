@@ -15,7 +15,7 @@ class Sample(NamedTuple, Generic[T]):
     value: T
 
 
-class Stream(Generic[T]):
+class SampleStream(Generic[T]):
     """Samples in order of their stamps, from the one before the present row on.
 
     Attributes:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paprle_lab.conversion.bags.mapping import Part
 from paprle_lab.conversion.bags.parts import PartReader
-from paprle_lab.conversion.bags.streams import Stream
+from paprle_lab.conversion.bags.streams import SampleStream
 
 pytest.importorskip("av")
 
@@ -23,7 +23,7 @@ from paprle_lab.conversion.bags.pictures import Pictures
     st.lists(st.integers(0, 70), min_size=1, max_size=20),
 )
 def test_a_stream_finds_what_sorting_all_samples_finds(stamps, times):
-    stream = Stream[int]()
+    stream = SampleStream[int]()
     for stamp in stamps:
         stream.add(stamp, 10 * stamp)
     known = sorted(set(stamps))
@@ -43,7 +43,7 @@ def test_a_stream_finds_what_sorting_all_samples_finds(stamps, times):
 
 
 def test_a_sample_of_a_time_that_has_passed_is_dropped():
-    stream = Stream[str]()
+    stream = SampleStream[str]()
     for stamp in (10, 20, 30):
         stream.add(stamp, "")
     stream.find(25)
