@@ -18,11 +18,11 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "score and rank episodes, find faults of a data set or of recordings",
     ),
     "dataset-inspect": (
-        "dataset_bags:INSPECT",
+        "dataset_convert:INSPECT",
         "list the topics of a ROS bag and draft a mapping to a data set",
     ),
     "dataset-convert": (
-        "dataset_bags:CONVERT",
+        "dataset_convert:CONVERT",
         "make a data set of ROS bags or MCAP files of others",
     ),
     "dataset-push": (

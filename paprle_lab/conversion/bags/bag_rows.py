@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
-from paprle_lab.conversion.bags.mapping import BagMapping
-from paprle_lab.conversion.bags.message_files import MessageFile
+from paprle_lab.conversion.bags.message_files import MessageFile, open_messages
 from paprle_lab.conversion.bags.parts import PartReader
-from paprle_lab.conversion.bags.pictures import RGB, Pictures
+from paprle_lab.conversion.bags.pictures import Pictures
 from paprle_lab.conversion.bags.streams import Sample, SampleStream
 from paprle_lab.conversion.bags.values import find_stamp
+from paprle_lab.conversion.mapping import SetMapping
+from paprle_lab.conversion.rows import RGB, Row
 from paprle_lab.dataset.film import ImageChoice
 from paprle_lab.dataset.resampling_error import Account
 
@@ -26,13 +29,6 @@ _ONE_CLOCK_NS = NS  # spec: safety.md A1: stamps farther off are another clock's
 _IMAGES = "observation.images."
 _BEHIND_ALL = 1 << 62  # [ns]
 _COUNTED = 2000  # [messages] chosen: between two counts of the progress
-
-
-class Row(NamedTuple):
-    """Values by column, (n,), and RGB pictures by camera, (height, width, 3)."""
-
-    values: dict[str, Vec]
-    images: dict[str, RGB]
 
 
 @dataclass
@@ -71,14 +67,13 @@ class BagRows:
     Attributes:
         accounts: By column and camera.
         notes: Differences worth a line of the report.
-        span_ns: Times of the first and the last row.
         ended: Topic without which there were no more rows.
     """
 
     def __init__(
         self,
         file: MessageFile,
-        mapping: BagMapping,
+        mapping: SetMapping,
         *,
         choice: ImageChoice = "newest",
         work: Work = UNSEEN,
@@ -90,7 +85,7 @@ class BagRows:
         """
         self._file, self._mapping, self._work = file, mapping, work
         self._choice = choice
-        for topic in mapping.topics:
+        for topic in mapping.sources:
             found = file.topics.get(topic)
             if found is None or found.problem or not found.n_messages:
                 got = "none" if found is None else found.problem or "no messages"
@@ -99,13 +94,13 @@ class BagRows:
                     f"{', '.join(sorted(file.topics))[:500]}"
                 )
         self._numbers = [
-            _Numbers(column.name, part.topic, PartReader(part), 0, column.is_held)
+            _Numbers(column.name, part.source, PartReader(part), 0, column.is_held)
             for column in mapping.columns
             for part in column.parts
         ]
         period_ns = NS // mapping.fps
         self._cameras = [
-            _Camera(f"{_IMAGES}{one.name}", one.topic, Pictures(one.size), period_ns)
+            _Camera(f"{_IMAGES}{one.name}", one.source, Pictures(one.size), period_ns)
             for one in mapping.cameras
         ]
         self._sources: list[_Source] = [*self._numbers, *self._cameras]
@@ -113,18 +108,24 @@ class BagRows:
         for source in self._sources:
             self._by_topic[source.topic].append(source)
         self.accounts = {one.name: Account() for one in self._sources}
-        self.notes = list[str]()
-        self.span_ns = (0, 0)
-        self.ended = ""
+        self.notes, self.tasks = list[str](), list[str]()
+        self._span_ns = (0, 0)
+        self.ended, self.reason_to_split = "", "as topics paused"
         self._late_ns = _ONE_CLOCK_NS + round(mapping.max_gap * NS)
         self._n_refused: dict[str, int] = defaultdict(int)
         self._n_other_clock = 0
+
+    @property
+    def trimmed(self) -> tuple[float, float]:
+        """Times without rows at the begin and end of the bag, [s]."""
+        (first, last), (begin, end) = self._span_ns, self._file.span_ns
+        return (first - begin) * 1e-9, (end - last) * 1e-9
 
     def __iter__(self) -> Iterator[Row | None]:
         clock = _RowClock(self._mapping.fps)
         newest = 0
         for n, (topic, received_ns, message) in enumerate(
-            self._file.read(self._mapping.topics)
+            self._file.read(self._mapping.sources)
         ):
             if n % _COUNTED == 0:
                 self._count_progress(received_ns)
@@ -162,7 +163,7 @@ class BagRows:
                 self._end(clock, t_ns, silent)
                 yield None
             else:
-                self.span_ns = (self.span_ns[0] or t_ns, t_ns)
+                self._span_ns = (self._span_ns[0] or t_ns, t_ns)
                 clock.advance()
                 yield row
 
@@ -322,12 +323,19 @@ class _RowClock:
         self.t_ns = None
 
 
-def list_names(mapping: BagMapping) -> Mapping[str, list[str]]:
-    """Return the names of numbers by column."""
-    own = {
-        column.name: [name for part in column.parts for name in part.names]
-        for column in mapping.columns
-    }
-    return {
-        column.name: own[column.next_of or column.name] for column in mapping.columns
-    }
+@contextmanager
+def open_bag_rows(
+    path: Path,
+    mapping: SetMapping,
+    *,
+    choice: ImageChoice = "newest",
+    work: Work = UNSEEN,
+) -> Iterator[BagRows]:
+    """Open a bag's rows.
+
+    Raises:
+        ConfigError: If there is no bag.
+        RecordingError: If it is damaged or lacks a topic of the mapping.
+    """
+    with open_messages(path) as file:
+        yield BagRows(file, mapping, choice=choice, work=work)

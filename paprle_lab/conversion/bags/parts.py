@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.types import Vec
-from paprle_lab.conversion.bags.mapping import Part
 from paprle_lab.conversion.bags.values import find, find_labels, list_numbers
+from paprle_lab.conversion.mapping import Part
 
 _JUMP = 3.0  # chosen: less than half a turn; a number that steps by more has no between
 _QUATERNION = ("x", "y", "z", "w")

@@ -6,12 +6,10 @@ import io
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paprle.recording.video.codec import Decoder, load_av
 from paprle_lab.conversion.bags.values import find
-
-RGB = npt.NDArray[np.uint8]
+from paprle_lab.conversion.rows import RGB
 
 _FORMATS = {  # spec: sensor_msgs/image_encodings.hpp, and FFmpeg's names of them
     "rgb8": "rgb24",
@@ -131,10 +129,11 @@ def find_picture(message: Any) -> tuple[int, int] | None:
     form = str(message_value(message, "format") or "").lower()
     if not form or "compresseddepth" in form:
         return None
-    return _find_coded_size(bytes(data), _VIDEO.get(form, ""))
+    return find_coded_size(bytes(data), _VIDEO.get(form, ""))
 
 
-def _find_coded_size(data: bytes, video: str) -> tuple[int, int] | None:
+def find_coded_size(data: bytes, video: str) -> tuple[int, int] | None:
+    """Return height and width of a coded picture, [px]; None: it is none."""
     av = load_av()
     form = video or ("jpeg_pipe" if data[:2] == b"\xff\xd8" else "png_pipe")
     try:

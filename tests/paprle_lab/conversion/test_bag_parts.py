@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle_lab.conversion.bags.mapping import Part
 from paprle_lab.conversion.bags.parts import PartReader
 from paprle_lab.conversion.bags.streams import SampleStream
+from paprle_lab.conversion.mapping import Part
 
 pytest.importorskip("av")
 

@@ -1,4 +1,4 @@
-"""The mapping of topics to columns and cameras, a YAML file."""
+"""The mapping of topics or arrays to columns and cameras, a YAML file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 
 Clock = Literal["header", "reception"]
+_OF_TOPICS = {"clock", "max_gap"}
 
 _FASTEST = 1000  # [Hz] chosen: no robot is quicker
 _LONGEST_SIDE = 8192  # [px] chosen: no camera of a robot has more
@@ -20,15 +21,16 @@ _MAX_GAP = 1.0  # [s] chosen: a pause; a camera that restarts takes longer
 
 @dataclass(frozen=True)
 class Part:
-    """Numbers of one field of a topic, within a column.
+    """Numbers of one field of a topic, or of an array, within a column.
 
     Attributes:
-        field: Path of the field in its message.
+        source: Topic, or path of the array.
+        field: Path of the field in a topic's messages.
         names: Joints to choose where messages name them, else names of the numbers.
         scale: Factor of the numbers, as 57.29578 from rad to degrees.
     """
 
-    topic: str
+    source: str
     field: tuple[str, ...]
     names: tuple[str, ...]
     unit: str = ""
@@ -55,18 +57,18 @@ class MappedCamera:
     """A camera of the data set; ``size``: height and width, [px]."""
 
     name: str
-    topic: str
+    source: str
     size: tuple[int, int]
 
 
 @dataclass(frozen=True)
-class BagMapping:
-    """The mapping of bags to a data set.
+class SetMapping:
+    """The mapping of files to a data set.
 
     Attributes:
         fps: Rows, [Hz].
         clock: ``header``: stamps of the senders; ``reception``: those of the recorder.
-        task: Of all bags; ``tasks``: of single ones, by name.
+        task: Of all files; ``tasks``: of single ones, by name.
         max_gap: Longest silence of a topic within an episode, [s].
     """
 
@@ -80,14 +82,14 @@ class BagMapping:
     max_gap: float = _MAX_GAP
 
     @property
-    def topics(self) -> list[str]:
-        """Topics that are read."""
-        parts = [part.topic for column in self.columns for part in column.parts]
-        return list(dict.fromkeys([*parts, *[one.topic for one in self.cameras]]))
+    def sources(self) -> list[str]:
+        """Topics or arrays that are read."""
+        parts = [part.source for column in self.columns for part in column.parts]
+        return list(dict.fromkeys([*parts, *[one.source for one in self.cameras]]))
 
 
-def read_mapping(path: Path) -> BagMapping:
-    """Read a mapping.
+def read_mapping(path: Path, *, is_table: bool = False) -> SetMapping:
+    """Read a mapping of topics, or of a table's arrays.
 
     Returns:
         The mapping.
@@ -101,24 +103,15 @@ def read_mapping(path: Path) -> BagMapping:
         raise ConfigError(
             "; ".join(problems) or f"{path}: expected a mapping, got none"
         )
-    reader = _Reader(path, values)
-    known = {
-        "fps",
-        "robot_type",
-        "clock",
-        "task",
-        "tasks",
-        "max_gap",
-        "columns",
-        "cameras",
-    }
-    reader.refuse_others("", values, known)
+    reader = _Reader(path, values, is_table=is_table)
+    known = {"fps", "robot_type", "task", "tasks", "columns", "cameras"}
+    reader.refuse_others("", values, known | (set() if is_table else _OF_TOPICS))
     columns = reader.take("columns", dict, {})
     cameras = reader.take("cameras", dict, {})
     tasks = reader.take("tasks", dict, {})
     if not columns:
         raise reader.error("columns", "at least one column", "none")
-    mapping = BagMapping(
+    mapping = SetMapping(
         fps=int(reader.take_number("fps", 1, _FASTEST, None)),
         columns=tuple(reader.read_column(str(k), v) for k, v in columns.items()),
         cameras=tuple(reader.read_camera(str(k), v) for k, v in cameras.items()),
@@ -133,8 +126,11 @@ def read_mapping(path: Path) -> BagMapping:
 
 
 class _Reader:
-    def __init__(self, path: Path, values: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, values: Mapping[str, Any], *, is_table: bool
+    ) -> None:
         self._path, self._values = path, values
+        self._key = "array" if is_table else "topic"
 
     def error(self, key: str, expected: str, got: object) -> ConfigError:
         return ConfigError(
@@ -175,7 +171,7 @@ class _Reader:
             return MappedColumn(name, next_of=str(value["next_of"]))
         parts = value if isinstance(value, list) else [value]
         if not parts:
-            raise self.error(at, "a topic", "none")
+            raise self.error(at, f"a {self._key}", "none")
         read = tuple(self._read_part(f"{at}[{k}]", one) for k, one in enumerate(parts))
         names = [label for part in read for label in part.names]
         twice = [label for label in names if names.count(label) > 1]
@@ -187,8 +183,8 @@ class _Reader:
         at = f"cameras.{name}"
         self._check_name(at, name)
         if not isinstance(value, dict):
-            raise self.error(at, "a topic and a size", value)
-        self.refuse_others(at, value, {"topic", "size"})
+            raise self.error(at, f"a {self._key} and a size", value)
+        self.refuse_others(at, value, {self._key, "size"})
         size = value.get("size")
         if (
             not isinstance(size, list)
@@ -197,7 +193,7 @@ class _Reader:
         ):
             raise self.error(f"{at}.size", "[height, width] in pixels", size)
         return MappedCamera(
-            name, self._take_text(at, value, "topic"), (size[0], size[1])
+            name, self._take_text(at, value, self._key), (size[0], size[1])
         )
 
     def check_next(self, columns: Sequence[MappedColumn]) -> None:
@@ -212,19 +208,23 @@ class _Reader:
 
     def _read_part(self, at: str, value: Any) -> Part:
         if not isinstance(value, dict):
-            raise self.error(at, "a topic, a field and names", value)
-        self.refuse_others(at, value, {"topic", "field", "names", "unit", "scale"})
+            raise self.error(at, f"a {self._key} and names", value)
+        has_field = self._key == "topic"
+        known = {self._key, "names", "unit", "scale"} | (
+            {"field"} if has_field else set()
+        )
+        self.refuse_others(at, value, known)
         names = value.get("names")
         if not isinstance(names, list) or not names:
             raise self.error(f"{at}.names", "a list of names", names)
         for name in names:
             if not isinstance(name, str | int):
                 raise self.error(f"{at}.names", "names", name)
-        place = self._take_text(at, value, "field")
+        place = self._take_text(at, value, "field") if has_field else ""
         scale = value.get("scale", 1.0)
         return Part(
-            self._take_text(at, value, "topic"),
-            tuple(place.split(".")),
+            self._take_text(at, value, self._key),
+            tuple(filter(None, place.split("."))),
             tuple(str(name) for name in names),
             str(value.get("unit") or ""),
             self._check_number(f"{at}.scale", scale, -1e6, 1e6),

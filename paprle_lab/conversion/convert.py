@@ -1,12 +1,12 @@
-"""Conversion of bags into a LeRobot data set."""
+"""Conversion of files of others into a LeRobot data set."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,8 @@ from typing import Any
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.observation.columns import Column
-from paprle_lab.conversion.bags.bag_rows import BagRows, list_names
-from paprle_lab.conversion.bags.mapping import BagMapping
-from paprle_lab.conversion.bags.message_files import open_messages
+from paprle_lab.conversion.mapping import SetMapping
+from paprle_lab.conversion.rows import FileRows, fill_next, list_names
 from paprle_lab.dataset.create import FEWEST, META
 from paprle_lab.dataset.episode_shard import (
     Frame,
@@ -32,27 +31,32 @@ from paprle_lab.dataset.formats.lerobot import Shape, Totals, pack, read_stats
 from paprle_lab.dataset.report import DatasetReport
 from paprle_lab.dataset.staging_folder import OWN, StagingFolder
 
-_KIND = "bags"
+_KIND = "converted"
 _BLOCK = 1 << 20  # [bytes]
 _ORIGIN = Origin(
-    "converted from bags by PAPRLE",
-    "Topics and fields of the columns, and rows that were held or dropped: "
+    "converted by PAPRLE",
+    "Sources of the columns, and rows that were held or dropped: "
     "`meta/paprle.json`, `meta/report.txt`.",
 )
 
 
-def convert_bags(
-    bags: Sequence[Path],
-    mapping: BagMapping,
+OpenRows = Callable[[Path], AbstractContextManager[FileRows]]
+"""Opens the rows of a file."""
+
+
+def convert(
+    files: Sequence[Path],
+    mapping: SetMapping,
     out: Path,
+    open_rows: OpenRows,
     *,
     choice: ImageChoice = "newest",
     work: Work = UNSEEN,
 ) -> DatasetReport:
-    """Create or extend a data set of bags; each is one episode, or several with gaps.
+    """Create or extend a data set of files; each is one episode or several.
 
     Returns:
-        The report; bags that are damaged or lack a topic are left out.
+        The report; files that are damaged or lack a source are left out.
 
     Raises:
         ConfigError: If the data set that is there is another.
@@ -60,7 +64,7 @@ def convert_bags(
     """
     try:
         with closing(StagingFolder(out, META)) as stage:
-            return _Conversion(stage, mapping, choice, work).run(bags)
+            return _Conversion(stage, mapping, choice, work).run(files, open_rows)
     except OSError as err:
         raise RecordingError(
             f"dataset '{out}': expected to write it, got {err}; the same command goes "
@@ -72,7 +76,7 @@ class _Conversion:
     def __init__(
         self,
         stage: StagingFolder,
-        mapping: BagMapping,
+        mapping: SetMapping,
         choice: ImageChoice,
         work: Work,
     ) -> None:
@@ -88,22 +92,22 @@ class _Conversion:
                     "another; choose another --out"
                 )
 
-    def run(self, bags: Sequence[Path]) -> DatasetReport:
+    def run(self, files: Sequence[Path], open_rows: OpenRows) -> DatasetReport:
         stage, report = self._stage, DatasetReport(self._mapping.fps)
         known = dict(stage.own.get("sources", {}))
         report.n_before = len(known)
         folders = dict[str, Path]()
-        for k, bag in enumerate(bags):
-            self._work.note(f"reading {bag.name}, {k + 1} of {len(bags)}")
+        for k, file in enumerate(files):
+            self._work.note(f"reading {file.name}, {k + 1} of {len(files)}")
             try:
-                name = _identify(bag)
+                name = _identify(file)
                 if name in known:
                     continue
                 if name in folders:
                     raise RecordingError("a copy of another one")
-                folders[name] = stage.find(name) or self._write(bag, name)
+                folders[name] = stage.find(name) or self._write(file, name, open_rows)
             except (ConfigError, RecordingError) as err:
-                report.left_out.append(LeftOut(bag, str(err)))
+                report.left_out.append(LeftOut(file, str(err)))
         for name, folder in folders.items():
             known[name] = json.loads((folder / OWN).read_text(encoding="utf-8"))
         for values in known.values():
@@ -117,50 +121,44 @@ class _Conversion:
             report.n_frames = int(totals.get("n_frames", 0))
         return report
 
-    def _write(self, bag: Path, name: str) -> Path:
+    def _write(self, file: Path, name: str, open_rows: OpenRows) -> Path:
         part = self._stage.begin(name)
-        shape = self._shape
-        make = partial(
-            PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
-        )
-        task = self._mapping.tasks.get(bag.name, self._mapping.task)
-        lengths = list[int]()
         try:
-            with open_messages(bag) as file:
-                rows = BagRows(
-                    file, self._mapping, choice=self._choice, work=self._work
-                )
-                frames = _fill_next(rows, self._mapping)
-                for piece in write_pieces(part, frames, make, shape.fps):
-                    if piece.n < FEWEST:
-                        piece.abandon()
-                        shutil.rmtree(piece.folder)
-                    else:
-                        piece.close(task, "", name)
-                        lengths.append(piece.n)
-                span_ns = file.span_ns
+            with open_rows(file) as rows:
+                lengths = self._write_pieces(part, rows, file.name, name)
+                summary = _summarise(file, rows, lengths)
         except BaseException:
             self._stage.abandon(part)
             raise
         if not lengths:
             self._stage.abandon(part)
             raise RecordingError(
-                f"{bag}: expected {FEWEST} rows in which all topics speak, got none; "
-                + ("; ".join(rows.notes) or "compare their times, or set max_gap")
+                f"{file}: expected {FEWEST} rows in which all sources speak, got "
+                "none; " + ("; ".join(summary["notes"]) or "compare their times")
             )
-        first, last = rows.span_ns
-        trimmed = ((first - span_ns[0]) * 1e-9, (span_ns[1] - last) * 1e-9)
-        gaps = [f"{len(lengths)} episodes, as topics paused"] * (len(lengths) > 1)
-        summary = {
-            "file": bag.name,
-            "n_frames": sum(lengths),
-            "trimmed": trimmed,
-            "ended": rows.ended,
-            "accounts": {key: one.to_dict() for key, one in rows.accounts.items()},
-            "notes": [*gaps, *rows.notes],
-        }
         (part / OWN).write_text(json.dumps(summary), encoding="utf-8")
         return self._stage.finish(part)
+
+    def _write_pieces(
+        self, part: Path, rows: FileRows, file: str, name: str
+    ) -> list[int]:
+        """Return the numbers of rows of the episodes."""
+        shape, mapping = self._shape, self._mapping
+        make = partial(
+            PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
+        )
+        lengths = list[int]()
+        frames: Iterator[Frame | None] = fill_next(rows, mapping)
+        for piece in write_pieces(part, frames, make, shape.fps):
+            if piece.n < FEWEST:
+                piece.abandon()
+                shutil.rmtree(piece.folder)
+                continue
+            own = rows.tasks[-1] if rows.tasks else ""
+            task = mapping.tasks.get(file, own or mapping.task)
+            piece.close(task, "", name)
+            lengths.append(piece.n)
+        return lengths
 
     def _pack(
         self, known: dict[str, Any], folders: dict[str, Path], report: DatasetReport
@@ -186,23 +184,20 @@ class _Conversion:
         stage.finish_meta(meta)
 
 
-def _fill_next(rows: BagRows, mapping: BagMapping) -> Iterator[Frame | None]:
-    """Give each row the next one's values where a column asks for them."""
-    columns = [(one.name, one.next_of) for one in mapping.columns if one.next_of]
-    before = None
-    for row in rows:
-        if not columns:
-            yield row
-            continue
-        if row is not None and before is not None:
-            following = {name: row.values[of] for name, of in columns}
-            yield before.values | following, before.images
-        if row is None:
-            yield None
-        before = row
+def _summarise(file: Path, rows: FileRows, lengths: Sequence[int]) -> dict[str, Any]:
+    why = f", {rows.reason_to_split}" if rows.reason_to_split else ""
+    gaps = [f"{len(lengths)} episodes{why}"] * (len(lengths) > 1)
+    return {
+        "file": file.name,
+        "n_frames": sum(lengths),
+        "trimmed": rows.trimmed,
+        "ended": rows.ended,
+        "accounts": {key: one.to_dict() for key, one in rows.accounts.items()},
+        "notes": [*gaps, *rows.notes],
+    }
 
 
-def _make_shape(mapping: BagMapping) -> Shape:
+def _make_shape(mapping: SetMapping) -> Shape:
     names = list_names(mapping)
     units = {
         column.name: [part.unit for part in column.parts for _ in part.names]
@@ -225,20 +220,20 @@ def _make_shape(mapping: BagMapping) -> Shape:
     )
 
 
-def _describe(mapping: BagMapping) -> Any:
+def _describe(mapping: SetMapping) -> Any:
     """Return what rows depend on, as JSON gives it back."""
     values = asdict(mapping)
     del values["task"], values["tasks"]
     return json.loads(json.dumps(values))
 
 
-def _identify(bag: Path) -> str:
-    """Return the beginning of a bag's SHA-256; of a folder, of all its files."""
+def _identify(file: Path) -> str:
+    """Return the beginning of a file's SHA-256; of a folder, of all its files."""
     digest = hashlib.sha256()
-    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
+    files = sorted(file.rglob("*")) if file.is_dir() else [file]
     for path in files:
         if path.is_file():
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK):
+            with path.open("rb") as opened:
+                while block := opened.read(_BLOCK):
                     digest.update(block)
     return digest.hexdigest()[:16]

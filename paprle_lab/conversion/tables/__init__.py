@@ -1,0 +1,1 @@
+"""HDF5 and zarr files of others as episodes."""
