@@ -19,11 +19,11 @@ VERBS: Mapping[str, tuple[str, str]] = {
     ),
     "dataset-inspect": (
         "dataset_convert:INSPECT",
-        "list the topics of a ROS bag and draft a mapping to a data set",
+        "list the contents of a file of others and draft a mapping to a data set",
     ),
     "dataset-convert": (
         "dataset_convert:CONVERT",
-        "make a data set of ROS bags or MCAP files of others",
+        "make a data set of bags, HDF5 or zarr files of others",
     ),
     "dataset-push": (
         "dataset_push:PUSH",
