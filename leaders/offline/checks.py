@@ -6,9 +6,10 @@ References:
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,6 +19,8 @@ import numpy.typing as npt
 from paprle.contracts.kit.continuity import (
     HAND_SPEED,
     HAND_TURN,
+    NOISE_JOINT,
+    NOISE_TURN,
     find_joint_jumps,
     find_joint_speeds,
     find_turn_jumps,
@@ -31,6 +34,10 @@ SHORTEST_STRETCH = 0.2  # [s] chosen: a motion between two jumps lasts longer
 _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
 _NORM_EXACT = 1e-3  # chosen: what four printed decimals do to a unit quaternion
 _LARGEST = 1e6  # [m] or [rad] chosen: beyond it a number is garbage
+_STILL = 1e-9  # [m] or [rad] chosen: a sender that repeats its last row
+_ZERO_JOINT, _ZERO_PLACE = 0.5, 0.2  # [rad], [m] chosen: steps from or to rows of zeros
+_MOST_BACK = 100  # chosen: of more foreign stretches none is compared with others
+_NOISE_PLACE = 0.02  # [m] chosen: jitter of a tracked position
 _LAST_STAMP = 1e12  # [s] chosen: Unix time in [s] passes, in [ms] or [ns] it does not
 
 MOST_ROWS, MOST_TIME = 0.2, 0.1  # chosen: more is another motion
@@ -151,7 +158,14 @@ class _Joints:
 
     def find_jumps(self, q: Vec, dt: Vec) -> Mask:
         """Return jumps before the next row, (n−1,)."""
-        return find_joint_jumps(q[:, self._index], dt, self._speeds)
+        own = q[:, self._index]
+        is_far = np.abs(np.diff(own, axis=0)).max(axis=1, initial=0.0) > _ZERO_JOINT
+        jumps = find_joint_jumps(own, dt, self._speeds)
+        return np.asarray(jumps | (_find_zeros(own) & is_far))
+
+    def measure(self, q: Vec, i: int, j: int) -> float:
+        """Return the largest joint's way between two rows, [rad]."""
+        return float(np.abs(q[i, self._index] - q[j, self._index]).max())
 
 
 class _Judge:
@@ -163,7 +177,9 @@ class _Judge:
         dt, jumps = _find_steps(rows.t), dict[str, Mask]()
         if rows.p is not None:
             distance = np.linalg.norm(np.diff(rows.p, axis=0), axis=1)
-            jumps[f"jumps above {HAND_SPEED:g} m/s"] = distance > HAND_SPEED * dt
+            is_jump = distance > HAND_SPEED * dt
+            is_jump |= _find_zeros(rows.p) & (distance > _ZERO_PLACE)
+            jumps[f"jumps above {HAND_SPEED:g} m/s"] = is_jump
         if rows.quat_xyzw is not None:
             what = f"jumps in orientation above {HAND_TURN:g} rad/s"
             jumps[what] = find_turn_jumps(rows.quat_xyzw, dt)
@@ -188,14 +204,76 @@ class _Judge:
         return rows
 
     def _find_strays(self, rows: Rows) -> Mask:
+        """Return rows of stretches that are no part of the motion around them.
+
+        Between jumps: those that do not move, unless none does; else short ones, and
+        those behind which the motion goes on where it was, of two such neighbours the
+        shorter.
+        """
         is_stray = np.zeros(len(rows.t), dtype=bool)
         gaps, jumps = self.find_breaks(rows)
-        breaks = np.flatnonzero(self.join(gaps, jumps))
-        for before, after in pairwise(breaks.tolist()):
-            lasts = float(rows.t[after] - rows.t[before + 1])
-            if lasts < SHORTEST_STRETCH and not gaps[before] and not gaps[after]:
+        is_jump = self.join(np.zeros_like(gaps), jumps) & ~gaps
+        edges = [-1, *np.flatnonzero(gaps | is_jump).tolist(), len(rows.t) - 1]
+        stretches = list(pairwise(edges))
+        moves = np.abs(np.diff(rows.numbers(), axis=0)).max(axis=1) > _STILL
+        n_moves = np.concatenate([[0], np.cumsum(moves)])
+        still = [n_moves[before + 1] == n_moves[after] for before, after in stretches]
+        for (before, after), rests in zip(stretches, still, strict=True):
+            ends = [one for one in (before, after) if 0 <= one < len(is_jump)]
+            is_cut = bool(ends) and all(is_jump[one] for one in ends)
+            if is_cut and rests and not all(still):
                 is_stray[before + 1 : after + 1] = True
+        if is_stray.any():
+            return is_stray
+        inner = {
+            k: float(rows.t[after] - rows.t[before + 1])
+            for k, (before, after) in enumerate(stretches[1:-1], 1)
+            if is_jump[before] and is_jump[after]
+        }
+        foreign = {k for k, lasts in inner.items() if lasts < SHORTEST_STRETCH}
+        if not foreign:
+            back = {k: inner[k] for k in inner if self._returns(rows, *stretches[k])}
+            foreign = {
+                k
+                for k, lasts in back.items()
+                if len(back) > _MOST_BACK
+                or (lasts, k)
+                < min((back.get(one, math.inf), one) for one in (k - 1, k + 1))
+            }
+        for k in foreign:
+            before, after = stretches[k]
+            is_stray[before + 1 : after + 1] = True
         return is_stray
+
+    def _returns(self, rows: Rows, before: int, after: int) -> bool:
+        """Return whether rows go on behind a stretch nearer than it is to either."""
+        for least, measure in self._list_measures(rows):
+            way = min(measure(before, before + 1), measure(after, after + 1))
+            if way > least and measure(before, after + 1) < way:
+                return True
+        return False
+
+    def _list_measures(
+        self, rows: Rows
+    ) -> Iterator[tuple[float, Callable[[int, int], float]]]:
+        """Yield the way between two rows, and the least that is no noise, by kind."""
+        p, quat_xyzw, q = rows.p, rows.quat_xyzw, rows.q
+        if p is not None:
+            yield _NOISE_PLACE, lambda i, j: float(np.linalg.norm(p[i] - p[j]))
+        if quat_xyzw is not None:
+            yield NOISE_TURN, lambda i, j: _measure_turn(quat_xyzw[i], quat_xyzw[j])
+        if q is not None:
+            yield NOISE_JOINT, lambda i, j: self._joints.measure(q, i, j)
+
+
+def _find_zeros(numbers: Vec) -> Mask:
+    """Return the steps from or to a row of zeros, which stands for none, (n−1,)."""
+    is_zero = ~numbers.any(axis=1) & (numbers.shape[1] > 1)
+    return np.asarray(is_zero[1:] != is_zero[:-1])
+
+
+def _measure_turn(a: Vec, b: Vec) -> float:
+    return 2.0 * float(np.arccos(min(abs(float(a @ b)), 1.0)))
 
 
 def _find_steps(t: Vec) -> Vec:

@@ -45,7 +45,7 @@ class _Wanted:
 
 
 def draft_mapping(bag: SeenBag) -> str:
-    """Return the text of a mapping; what has to be checked says CHECK."""
+    """Return the text of a mapping; CHECK marks guesses."""
     return "\n".join(_write(bag)) + "\n"
 
 

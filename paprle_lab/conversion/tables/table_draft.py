@@ -42,7 +42,7 @@ def list_contents(file: TableFile) -> Iterator[str]:
 
 
 def draft_table(file: TableFile) -> str:
-    """Return the text of a mapping; what has to be checked says CHECK."""
+    """Return the text of a mapping; CHECK marks guesses."""
     return "\n".join(_write(file)) + "\n"
 
 
