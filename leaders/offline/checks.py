@@ -204,12 +204,10 @@ class _Judge:
         return rows
 
     def _find_strays(self, rows: Rows) -> Mask:
-        """Return rows of stretches that are no part of the motion around them.
-
-        Between jumps: those that do not move, unless none does; else short ones, and
-        those behind which the motion goes on where it was, of two such neighbours the
-        shorter.
-        """
+        """Return rows of stretches that are no part of the motion around them."""
+        # between jumps: those that do not move, unless none does; else short ones; else
+        # those behind which the motion goes on where it was, of two neighbours the
+        # shorter
         is_stray = np.zeros(len(rows.t), dtype=bool)
         gaps, jumps = self.find_breaks(rows)
         is_jump = self.join(np.zeros_like(gaps), jumps) & ~gaps

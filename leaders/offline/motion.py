@@ -13,6 +13,7 @@ from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.kit.recorded.quantities import (
     check_joints,
+    doubt_assumed,
     doubt_opening,
     guess_units,
 )
@@ -75,15 +76,16 @@ def load_motion(
                     f"{_say_units(limb, config)}, leader.max_gap bridges longer gaps"
                 )
             _check_frame(path, limb, config)
+            doubts = list(limb.doubts)
             if limb.is_assumed:
-                _check_joints(path, limb.rows, robot)
+                doubts += _check_joints(path, limb.rows, robot)
             if not config.allow_loss:
                 loss = find_loss(rows, breaks, limb.counts + counts, limb.n_lines)
                 _check_loss(
                     path, limb, loss, f"{notes[-1]}; {_say_units(limb, config)}"
                 )
             notes += [f"{what}: {limb.told}"] if limb.told else []
-            doubts = [*limb.doubts, doubt_opening(limb.rows.opening)]
+            doubts.append(doubt_opening(limb.rows.opening))
             notes += [f"CHECK: {what}: {doubt}" for doubt in doubts if doubt]
             limbs[name] = limb
             tracks[name] = (rows, breaks)
@@ -128,10 +130,14 @@ def _say_units(limb: Limb, config: OfflineConfig) -> str:
     return f"{said}; {guess}" if guess else said
 
 
-def _check_joints(path: Path, rows: Rows, robot: RobotInfo | None) -> None:
-    if rows.q is not None:
-        own = find_own_joints(rows.joint_names, robot)
-        check_joints(path, [rows.joint_names[i] for i in own], rows.q[:, own])
+def _check_joints(path: Path, rows: Rows, robot: RobotInfo | None) -> list[str]:
+    """Refuse joints that cannot be in [rad]; return the doubt about others."""
+    if rows.q is None:
+        return []
+    own = find_own_joints(rows.joint_names, robot)
+    names = [rows.joint_names[i] for i in own]
+    check_joints(path, names, rows.q[:, own])
+    return [doubt_assumed(names, rows.q[:, own])]
 
 
 def _check_frame(path: Path, limb: Limb, config: OfflineConfig) -> None:

@@ -81,6 +81,7 @@ def _read_limb(
     if joy is not None:
         opening = joy.find_opening(stamps)
         rows = rows if opening is None else replace(rows, opening=opening)
+        told = "; ".join(filter(None, [told, joy.describe_opening()]))
         is_held = joy.is_held(stamps)
         counts["rows without the dead-man left out"] = int((~is_held).sum())
         rows = rows.take(is_held)
@@ -123,6 +124,7 @@ def _to_seconds(stamps: Stamps) -> Vec:
 class _Joy:
     def __init__(self, bag: Bag, config: OfflineConfig) -> None:
         self._settings = config.bag
+        self._n_unseen = 0
         self._stamps, self._axes, self._buttons = bag.read_joy(config.bag.joy)
 
     def find_opening(self, stamps: Stamps) -> Vec | None:
@@ -132,8 +134,20 @@ class _Joy:
             return None
         said = np.array([a[axis] if axis < len(a) else np.nan for a in self._axes])
         # an axis reads 0, its middle, until it is touched: its trigger rests, open
-        said[~np.logical_or.accumulate(is_at_rest(said, TRIGGER))] = TRIGGER
+        is_seen = np.logical_or.accumulate(is_at_rest(said, TRIGGER))
+        self._n_unseen = int((~is_seen).sum())
+        said[~is_seen] = TRIGGER
         return (self._hold(said, stamps, np.nan) + 1.0) / 2.0
+
+    def describe_opening(self) -> str:
+        """Return a note on openings that count for nothing, or ""."""
+        if not self._n_unseen:
+            return ""
+        n, axis = self._n_unseen, self._settings.gripper_axis
+        return (
+            f"{n} of {len(self._stamps)} gripper values of axis {axis} are left out: "
+            "the trigger was not at rest (1, open) yet"
+        )
 
     def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return the held dead-man, (n,)."""

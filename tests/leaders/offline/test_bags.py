@@ -118,6 +118,18 @@ def test_a_trigger_counts_once_it_was_at_rest(tmp_path, untouched):
     assert openings[-1] == pytest.approx(0.0)
 
 
+def test_a_trigger_that_was_never_at_rest_is_named(tmp_path):
+    def say_joy(m, t):
+        return m.joy(t, [0.2], [])
+
+    said = POSES | {"/joy": [(t, say_joy) for t in T]}
+    bag = BagSettings(joy="/joy", gripper_axis=0)
+
+    leader = make_leader(write_bag(tmp_path / "bag", said), bag=bag)
+
+    assert any("the trigger was not at rest" in note for note in leader.notes)
+
+
 def test_several_limbs_by_topic(tmp_path):
     said = {"/left": POSES["/target"], "/right": POSES["/target"]}
     path = write_bag(tmp_path / "bag", said)

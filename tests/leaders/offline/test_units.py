@@ -88,6 +88,19 @@ def test_joints_that_are_no_radians_are_refused(tmp_path, suffix):
     assert make_leader(path, units=UnitSettings(angle="deg")).notes
 
 
+@pytest.mark.parametrize("size", [0.5, 2.0, 3.0])
+def test_joints_of_an_assumed_unit_are_a_line_to_check(tmp_path, size):
+    q = size * np.sin(T_GOOD[:, None] + [0.0, 1.0])
+    path = write_csv(tmp_path / "a.csv", "t,a,b", np.column_stack([T_GOOD, q]))
+
+    (check,) = [one for one in make_leader(path).notes if one.startswith("CHECK")]
+    named = make_leader(path, units=UnitSettings(angle="rad"))
+
+    assert "assumed: rad" in check
+    assert "leader.units.angle=deg" in check
+    assert not any(note.startswith("CHECK") for note in named.notes)
+
+
 def test_columns_that_are_no_joints_of_the_robot_have_units_of_their_own(tmp_path):
     robot = make_robot_info(1)
     header = f"t,{robot.joint_names[0]},force"

@@ -56,6 +56,9 @@ def episode(tmp_path_factory):
     ("words", "step"),
     [
         (["collision", "follower=piper"], "measuring distances"),
+        (["new-robot", "arm.urdf", "--out", "OUT"], "reading the URDF"),
+        (["run", "leader=autopilot", "follower=piper", "env=kinematic", "--dry-run"],
+         "checking leader, robot and env, as a start would"),
         (["view", "."], "listing the recordings"),
         (["dataset", "check", ".", "--schema", "arbot"], "checking ."),
         (["repeat", "motion.csv", "--out", "OUT"], "reading the motion"),

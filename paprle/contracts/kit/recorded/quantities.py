@@ -131,6 +131,17 @@ def doubt_joints(
     )
 
 
+def doubt_assumed(names: Sequence[str], q: Vec, keys: UnitKeys = _KEYS) -> str:
+    """Return a doubt about joints whose unit nobody named, (n, m), or ""."""
+    if not _is_moving(q):
+        return ""
+    low, high = _find_range(q)
+    return (
+        f"{_list(names)} from {low:.3g} to {high:.3g}, assumed: rad; if they are "
+        f"degrees, {keys.angle}=deg{keys.insist}"
+    )
+
+
 def doubt_degrees(names: Sequence[str], degrees: Vec, keys: UnitKeys = _KEYS) -> str:
     """Return a doubt about angles in degrees, (n, m), or ""."""
     low, high = _find_range(degrees)
