@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import numpy as np
 
 from paprle.recording.video.codec import Decoder, load_av
 from paprle_lab.conversion.bags.values import find
+from paprle_lab.conversion.coded_size import find_coded_size
 from paprle_lab.conversion.rows import RGB
 
 _FORMATS = {  # spec: sensor_msgs/image_encodings.hpp, and FFmpeg's names of them
@@ -130,15 +130,3 @@ def find_picture(message: Any) -> tuple[int, int] | None:
     if not form or "compresseddepth" in form:
         return None
     return find_coded_size(bytes(data), _VIDEO.get(form, ""))
-
-
-def find_coded_size(data: bytes, video: str) -> tuple[int, int] | None:
-    """Return height and width of a coded picture, [px]; None: it is none."""
-    av = load_av()
-    form = video or ("jpeg_pipe" if data[:2] == b"\xff\xd8" else "png_pipe")
-    try:
-        with av.open(io.BytesIO(data), format=form) as file:
-            stream = file.streams.video[0]
-            return (stream.height, stream.width) if stream.height else None
-    except (av.error.FFmpegError, IndexError, ValueError):
-        return None

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paprle.recording.video.codec import load_av
-from paprle_lab.conversion.bags.pictures import find_coded_size
+from paprle_lab.conversion.coded_size import find_coded_size
 from paprle_lab.conversion.tables.table_files import TableFile
 from paprle_lab.conversion.tables.table_pictures import find_size
 
@@ -123,4 +122,4 @@ def _find_size(file: TableFile, name: str) -> tuple[int, int] | None:
         return None
     first = np.asarray(file.episodes[0].read(name, 0, 1)[0])
     is_bytes = first.dtype == np.uint8 and first.ndim == 1
-    return find_coded_size(first.tobytes(), "") if is_bytes and load_av() else None
+    return find_coded_size(first.tobytes(), "") if is_bytes else None
