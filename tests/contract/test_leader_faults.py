@@ -70,7 +70,7 @@ class TestKeyboard(LeaderFaultsContract):
 
 
 class TestHandImu(LeaderFaultsContract):
-    words = ("leader=hand_imu", "leader.hold=1.0")
+    words = ("leader=hand_imu", "leader.hold=1.0", "leader.gripper=pinch")
     silence = 0.3  # an image may be 0.2 s old, and five more are held through
     release = 0.4  # the other hand counts once it is seen for 0.3 s
     loses = 0.2  # what five images miss is held through

@@ -32,7 +32,8 @@ def play_piper(path, *words):
 
 def play_joints(folder, t, q):
     header = ",".join(["t", *JOINTS])
-    return play_piper(write_csv(folder / "q.csv", header, np.column_stack([t, q])))
+    path = write_csv(folder / "q.csv", header, np.column_stack([t, q]))
+    return play_piper(path, "leader.units.angle=rad")
 
 
 def play_poses(folder, rows, header=POSE):

@@ -284,7 +284,9 @@ class BareHand(EmulatedHand):
             p = [*self.rng.uniform(-0.3, 0.3, 2), self.rng.uniform(0.3, 1.5)]
             return [make_hand(np.array(p), curl=self.rng.uniform())]
         p = self.p + [0.0, 0.0, 0.4 * (self.fault == "leap")]
-        hands = [] if self.fault == "lost" else [self.spoil(make_hand(p))]
+        pinch = float(self.opening < 0.75)  # of thumb and index, or none
+        hand = make_hand(p, pinch=pinch)
+        hands = [] if self.fault == "lost" else [self.spoil(hand)]
         if not self.is_held:
             hands.append(make_hand(p + [0.3, 0.0, 0.0], label="left"))
         return hands
