@@ -83,7 +83,7 @@ with slow_work.SlowWork("packing recordings") as work:
     for k in range(8):
         work.count(k, 8, "recordings")
         print("line", k)
-        time.sleep(0.15)
+        time.sleep(0.15 if k < 7 else 0.45)  # the bar is drawn every 0.2 s
     work.note("writing [the] table")
     time.sleep(0.5)
 print("done")
