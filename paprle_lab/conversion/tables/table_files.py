@@ -118,19 +118,33 @@ def _open_hdf5(path: Path) -> Iterator[TableFile]:
 
 def _find_groups(file: Any) -> list[Any]:
     """Return the groups that are episodes: those below ``data``, or the file."""
-    data = file.get("data")
-    if isinstance(data, h5py.Group):
-        groups = [one for one in data.values() if isinstance(one, h5py.Group)]
+    if (
+        "data" in file
+        and _is_own(file, "data")
+        and isinstance(file["data"], h5py.Group)
+    ):
+        data = file["data"]
+        groups = [
+            data[name]
+            for name in data
+            if _is_own(data, name) and isinstance(data[name], h5py.Group)
+        ]
         if groups and len(groups) == len(data):
             return sorted(groups, key=lambda one: _split_numbers(one.name))
     return [file]
+
+
+def _is_own(group: Any, name: str) -> bool:
+    """Return whether a member is in this file, and no link."""
+    return isinstance(group.get(name, getlink=True), h5py.HardLink)
 
 
 def _list_arrays(group: Any) -> dict[str, Any]:
     found = dict[str, Any]()
 
     def visit(name: str, one: Any) -> bool | None:
-        if isinstance(one, h5py.Dataset) and one.ndim:
+        is_array = isinstance(one, h5py.Dataset) and one.ndim
+        if is_array and not one.is_virtual and not one.external:  # of other files
             found[name] = one
         return True if len(found) >= _MOST else None
 
@@ -150,10 +164,8 @@ def _find_task(group: Any) -> str:
 
 def _find_rate(file: Any) -> float:
     """Return the rate that robomimic's files state, [Hz]."""
-    data = file.get("data")
-    told = {} if data is None else data.attrs
     try:
-        settings = json.loads(told["env_args"])
+        settings = json.loads(file["data"].attrs["env_args"])
         return float(settings["env_kwargs"]["control_freq"])
     except (KeyError, TypeError, ValueError):
         return 0.0

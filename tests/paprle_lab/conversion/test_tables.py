@@ -224,17 +224,53 @@ def test_bags_and_tables_are_not_mixed(tmp_path, capsys):
     assert "got both" in capsys.readouterr().err
 
 
-def test_links_out_of_the_file_are_not_arrays(tmp_path):
-    other = write_aloha(tmp_path / "other.hdf5")
+def link_array(file, other):
+    file["observations/secret"] = h5py.ExternalLink(str(other), "action")
 
-    def link(file):
-        file["observations/secret"] = h5py.ExternalLink(str(other), "action")
 
-    file = write_aloha(tmp_path / "e.hdf5", change=link)
+def link_group(file, other):
+    file["observations/secret"] = h5py.ExternalLink(str(other), "observations")
 
-    mapping = draft(file, tmp_path / "m.yaml")
 
-    assert "secret" not in mapping.read_text()
+def link_demonstrations(file, other):
+    file["data"] = h5py.ExternalLink(str(other), "data")
+
+
+def link_a_demonstration(file, other):
+    file["data/secret"] = h5py.ExternalLink(str(other), "data/demo_2")
+
+
+def store_elsewhere(file, other):
+    places = [(str(other), 0, 30 * 8)]
+    file.create_dataset("observations/secret", (30,), "f8", external=places)
+
+
+def show_elsewhere(file, other):
+    layout = h5py.VirtualLayout((30, 7), "f8")
+    layout[:] = h5py.VirtualSource(str(other), "data/demo_2/actions", (30, 7))
+    file.create_virtual_dataset("observations/secret", layout)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        link_array,
+        link_group,
+        link_demonstrations,
+        link_a_demonstration,
+        store_elsewhere,
+        show_elsewhere,
+    ],
+)
+def test_an_array_of_another_file_is_left_out(tmp_path, capsys, link):
+    other = write_robomimic(tmp_path / "other.hdf5")
+    file = write_aloha(tmp_path / "e.hdf5", change=lambda one: link(one, other))
+
+    mapping = draft(file, tmp_path / "m.yaml").read_text()
+
+    assert "secret" not in mapping + capsys.readouterr().out.split("mapping:")[0]
+    assert "robot0" not in mapping
+    assert "observations/qpos" in mapping
 
 
 def test_a_mapping_of_topics_is_refused_for_arrays(tmp_path, capsys):

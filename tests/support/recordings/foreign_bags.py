@@ -53,7 +53,7 @@ def move(t):
 
 @dataclass
 class Motion:
-    """What is written: states, commands and pictures of a camera."""
+    """States, commands and pictures of a camera, to be written."""
 
     length: float = 4.0
     rate: float = 100.0

@@ -132,7 +132,7 @@ def doubt_joints(
 
 
 def doubt_assumed(names: Sequence[str], q: Vec, keys: UnitKeys = _KEYS) -> str:
-    """Return a doubt about joints whose unit nobody named, (n, m), or ""."""
+    """Return a doubt about joints without a named unit, (n, m), or ""."""
     if not _is_moving(q):
         return ""
     low, high = _find_range(q)
