@@ -101,6 +101,7 @@ def push(
     hub = _load_hub()
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
         raise ConfigError(f"dataset push: expected USER/NAME, got '{repo}'")
+    list(_list_files(root))  # no link leads out, or the card could be such a file
     _write_card(root, info, license_id, is_public=is_public)
     files = sorted(_list_files(root))
     sizes = [path.stat().st_size for path in files]

@@ -190,6 +190,19 @@ def test_a_link_out_of_the_set_is_not_followed(hub, made, tmp_path):
     assert not hub.sets
 
 
+def test_a_card_that_is_a_link_is_not_written(hub, made, tmp_path):
+    other = tmp_path / "other.md"
+    other.write_text("own words")
+    (made / "README.md").unlink()
+    (made / "README.md").symlink_to(other)
+
+    done = push(hub, made, "me/circle")
+
+    assert done.returncode != 0
+    assert "link outside" in done.stderr
+    assert other.read_text() == "own words"
+
+
 @pytest.mark.parametrize("name", ["circle", "me/../you", "a/b/c", "me/ x"])
 def test_an_invalid_name_is_refused(hub, made, name):
     done = push(hub, made, name)
